@@ -1,0 +1,1 @@
+"""The intermediate representation: structured, typed SSA in which everything has text."""
