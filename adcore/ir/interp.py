@@ -1,0 +1,260 @@
+"""The reference interpreter: runs any stage of the IR on Python scalars and NumPy arrays, op by op, without LLVM.
+
+It shares no code with the code generator, so a wrong pass and a wrong lowering are told apart. It is written to be obviously
+right, not fast. ``Raised`` carries the exception a ``guard`` would raise; ``Trace`` counts executed ops and tape records.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from adcore.ir.core import Function, Module, Op, Region, Value
+from adcore.ir.opdef import REGISTRY
+from adcore.ir.types import Array, Scalar, Type
+
+DTYPES: dict[str, type] = {"f64": np.float64, "f32": np.float32, "i64": np.int64, "i32": np.int32, "bool": np.bool_, "c128": np.complex128}
+_START = {"add": 0.0, "mul": 1.0, "max": -np.inf, "min": np.inf}
+
+
+class Raised(Exception):
+    """A guard that did not hold: the exception class CPython would raise, and its message."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(f"{kind}: {message}")
+        self.kind = kind
+        self.message = message
+
+
+class InterpreterError(Exception):
+    """The IR did something no valid IR does: poison read, index out of range, wrong kind of value."""
+
+
+class _Poison:
+    def __repr__(self) -> str:
+        return "poison"
+
+
+POISON = _Poison()
+
+
+@dataclass(slots=True)
+class Trace:
+    """What a run did: executions per op name, and the highest number of values on the tape."""
+
+    ops: Counter[str] = field(default_factory=Counter)
+    tape_peak: int = 0
+
+
+def run(module: Module, name: str, args: Sequence[Any], trace: Trace | None = None) -> list[Any]:
+    """Call function ``name``; arrays are passed by reference, results come back as Python scalars and arrays."""
+    machine = _Machine(module, trace or Trace())
+    with np.errstate(all="ignore"):
+        results = machine.call(module.functions[name], list(args))
+    if machine.tape:
+        raise InterpreterError(f"{len(machine.tape)} records left on the tape")
+    return results
+
+
+def _canonical(value: Any, type: Type) -> Any:
+    match type:
+        case Array():
+            array = np.asarray(value)
+            if array.dtype != DTYPES[type.dtype.name] or array.ndim != type.rank:
+                raise InterpreterError(f"an array of {array.dtype}, rank {array.ndim}, is no {type}")
+            return array
+        case Scalar(name="f64"):
+            return float(value)
+        case Scalar(name="i64"):
+            return int(value)
+        case Scalar(name="bool"):
+            return bool(value)
+        case _:
+            return value
+
+
+class _Machine:
+    def __init__(self, module: Module, trace: Trace) -> None:
+        self.module = module
+        self.trace = trace
+        self.tape: list[list[Any]] = []
+
+    def call(self, function: Function, args: list[Any]) -> list[Any]:
+        env: dict[Value, Any] = {p: _canonical(a, p.type) for p, a in zip(function.params, args, strict=True)}
+        return self.region(function.body, env)
+
+    def region(self, region: Region, env: dict[Value, Any]) -> list[Any]:
+        """Execute the ops; the terminator's operands are the outcome."""
+        for op in region.ops:
+            if op.name in ("yield", "return"):
+                return [env[v] for v in op.operands]
+            self.trace.ops[op.name] += 1
+            results = self.op(op, env)
+            for value, result in zip(op.results, results, strict=True):
+                env[value] = result
+        raise InterpreterError("a region without terminator")
+
+    def op(self, op: Op, env: dict[Value, Any]) -> list[Any]:
+        args = [env[v] for v in op.operands]
+        row = REGISTRY[op.name]
+        if row.evaluate is not None:
+            if op.name != "select" and any(a is POISON for a in args):
+                raise InterpreterError(f"{op.name} reads poison")
+            return [_canonical(row.evaluate(op.attrs, *args), op.result.type)]
+        handler = getattr(self, "op_" + op.name)
+        results: list[Any] = handler(op, args, env)
+        return results
+
+    # --- values
+    def op_const(self, op: Op, args: list[Any], env: dict[Value, Any]) -> list[Any]:
+        return [_canonical(op.attrs["value"], op.result.type)]
+
+    def op_poison(self, op: Op, args: list[Any], env: dict[Value, Any]) -> list[Any]:
+        return [POISON]
+
+    def op_constarray(self, op: Op, args: list[Any], env: dict[Value, Any]) -> list[Any]:
+        return [self.module.constants[op.attrs["name"]]]
+
+    # --- arrays
+    def op_dim(self, op: Op, args: list[Any], env: dict[Value, Any]) -> list[Any]:
+        return [args[0].shape[op.attrs["axis"]]]
+
+    def op_alloc(self, op: Op, args: list[Any], env: dict[Value, Any]) -> list[Any]:
+        fill, dtype = op.attrs["fill"], DTYPES[op.attrs["dtype"].name]
+        unset: Any = np.nan if dtype in (np.float64, np.float32) else 0
+        return [np.full(tuple(args), unset if fill is None else fill, dtype=dtype)]
+
+    def _index(self, array: Any, index: Sequence[int]) -> tuple[int, ...]:
+        for i, n in zip(index, array.shape, strict=True):
+            if not 0 <= i < n:
+                raise InterpreterError(f"index {i} outside an axis of {n}")
+        return tuple(index)
+
+    def op_load(self, op: Op, args: list[Any], env: dict[Value, Any]) -> list[Any]:
+        return [_canonical(args[0][self._index(args[0], args[1:])], op.result.type)]
+
+    def op_store(self, op: Op, args: list[Any], env: dict[Value, Any]) -> list[Any]:
+        args[0][self._index(args[0], args[1:-1])] = args[-1]
+        return []
+
+    def op_accum(self, op: Op, args: list[Any], env: dict[Value, Any]) -> list[Any]:
+        args[0][self._index(args[0], args[1:-1])] += args[-1]
+        return []
+
+    def op_assign(self, op: Op, args: list[Any], env: dict[Value, Any]) -> list[Any]:
+        target, source = args
+        if target.shape != source.shape:
+            raise InterpreterError(f"assign of shape {source.shape} to {target.shape}")
+        value = source.copy()
+        target[...] = value if op.attrs["mode"] == "set" else target + value
+        return []
+
+    def op_slice(self, op: Op, args: list[Any], env: dict[Value, Any]) -> list[Any]:
+        array, numbers = args[0], args[1:]
+        view, shape, strides, key = array, [], [], []
+        for axis in range(array.ndim):
+            start, size, step = numbers[3 * axis : 3 * axis + 3]
+            if size < 0 or (size > 0 and not (0 <= start < array.shape[axis] and 0 <= start + (size - 1) * step < array.shape[axis])):
+                raise InterpreterError(f"slice {start}, {size}, {step} outside an axis of {array.shape[axis]}")
+            key.append(slice(start if size else 0, None))
+            shape.append(size)
+            strides.append(array.strides[axis] * step)
+        view = array[tuple(key)]
+        return [as_strided(view, tuple(shape), tuple(strides))]
+
+    def op_broadcast(self, op: Op, args: list[Any], env: dict[Value, Any]) -> list[Any]:
+        array, shape = args[0], tuple(args[1:])
+        for have, want in zip(reversed(array.shape), reversed(shape), strict=False):
+            if have not in (1, want):
+                raise InterpreterError(f"broadcast of {array.shape} to {shape}")
+        return [np.broadcast_to(array, shape)]
+
+    # --- control
+    def op_for(self, op: Op, args: list[Any], env: dict[Value, Any]) -> list[Any]:
+        lo, hi, step, *carried = args
+        exits, count = op.attrs.get("exits", False), 0
+        (region,) = op.regions
+        if step == 0:
+            raise InterpreterError("for with step 0")
+        for i in range(lo, hi, step):
+            env.update(zip(region.params, [i, *carried], strict=True))
+            carried = self.region(region, env)
+            count += 1
+            if exits:
+                go_on, *carried = carried
+                if not go_on:
+                    break
+        return [*carried, count] if exits else carried
+
+    def op_while(self, op: Op, args: list[Any], env: dict[Value, Any]) -> list[Any]:
+        carried, count, go_on = args, 0, True
+        (region,) = op.regions
+        while go_on:
+            env.update(zip(region.params, carried, strict=True))
+            go_on, *carried = self.region(region, env)
+            count += 1
+        return [*carried, count]
+
+    def op_if(self, op: Op, args: list[Any], env: dict[Value, Any]) -> list[Any]:
+        return self.region(op.regions[0 if args[0] else 1], env)
+
+    def op_map(self, op: Op, args: list[Any], env: dict[Value, Any]) -> list[Any]:
+        rank, kinds = op.attrs["rank"], op.attrs["kinds"]
+        box, arrays = tuple(args[:rank]), args[rank:]
+        for array in arrays:
+            if array.shape != box:
+                raise InterpreterError(f"map over {box} of an array of shape {array.shape}")
+        results: list[Any] = []
+        for kind, value in zip(kinds, op.results, strict=True):
+            if isinstance(value.type, Array):
+                results.append(np.empty(box, dtype=DTYPES[value.type.dtype.name]))
+            else:
+                start = _START[kind]
+                results.append(int(start) if value.type.name == "i64" and np.isfinite(start) else start)
+        (region,) = op.regions
+        for index in np.ndindex(*box):
+            elements = [_canonical(a[index], p.type) for a, p in zip(arrays, region.params[rank:], strict=True)]
+            env.update(zip(region.params, [*map(int, index), *elements], strict=True))
+            for k, (kind, value) in enumerate(zip(kinds, self.region(region, env), strict=True)):
+                if kind == "elem":
+                    results[k][index] = value
+                else:
+                    results[k] = _reduce(kind, results[k], value)
+        return results
+
+    def op_call(self, op: Op, args: list[Any], env: dict[Value, Any]) -> list[Any]:
+        return self.call(self.module.functions[op.attrs["callee"]], args)
+
+    def op_guard(self, op: Op, args: list[Any], env: dict[Value, Any]) -> list[Any]:
+        if args[0] is POISON:
+            raise InterpreterError("guard reads poison")
+        if not args[0]:
+            self.tape.clear()
+            raise Raised(op.attrs["error"], op.attrs["message"])
+        return []
+
+    def op_push(self, op: Op, args: list[Any], env: dict[Value, Any]) -> list[Any]:
+        self.tape.append([a.copy() if isinstance(a, np.ndarray) else a for a in args])
+        self.trace.tape_peak = max(self.trace.tape_peak, len(self.tape))
+        return []
+
+    def op_pop(self, op: Op, args: list[Any], env: dict[Value, Any]) -> list[Any]:
+        return self.tape.pop()
+
+
+def _reduce(kind: str, so_far: Any, value: Any) -> Any:
+    match kind:
+        case "add":
+            return so_far + value
+        case "mul":
+            return so_far * value
+        case "max":
+            return so_far if so_far >= value or so_far != so_far else value
+        case "min":
+            return so_far if so_far <= value or so_far != so_far else value
+    raise InterpreterError(f"no reduction {kind!r}")
