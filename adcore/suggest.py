@@ -52,7 +52,7 @@ def _same_words(word: str, names: list[str]) -> str | None:
 def _nearest(word: str, names: list[str]) -> str | None:
     ranked = []
     for name in names:
-        limit = max(min(len(word), len(name)), 3) / 3
+        limit = max(len(word), len(name)) / 3
         if abs(len(word) - len(name)) <= limit and (distance := _distance(word, name)) <= limit:
             ranked.append((distance, abs(len(word) - len(name)), name))
     ranked.sort()

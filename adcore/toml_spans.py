@@ -24,7 +24,8 @@ _BASIC = re.compile(r'"(?:[^"\\\r\n]|\\[^\r\n])*"')
 _LITERAL = re.compile(r"'[^'\r\n]*'")
 _LONG_BASIC = re.compile(r'"""(?:[^"\\]|\\[\s\S]|"(?!""))*"{3,5}')
 _LONG_LITERAL = re.compile(r"'''(?:[^']|'(?!''))*'{3,5}")
-_BARE_VALUE = re.compile(r"\d{4}-\d\d-\d\d \d\d:[^\s,\]}#]*|[^\s,\]}#]+(?:[ \t]+[^\s,\]}#=]+)*")
+_BARE_VALUE = re.compile(r"\d{4}-\d\d-\d\d \d\d:[^\s,\]}#]*|[^\s,\]}#]+")
+_MORE_WORDS = re.compile(r"(?:[ \t]+[^\s,\]}#=]+)*")
 _SCALAR = re.compile(
     r"true|false|[+-]?(?:inf|nan|0x[\da-fA-F_]+|0o[0-7_]+|0b[01_]+|[\d_]+(?:\.[\d_]+)?(?:[eE][+-]?[\d_]+)?)"
 )
@@ -270,15 +271,17 @@ class _Scanner:
         match = _BARE_VALUE.match(self.text, self.position)
         if match is None:
             raise _ScanError("expected a value", self.position)
+        text = match.group()
+        self.position = match.end()
+        if _SCALAR.fullmatch(text) or _DATE.fullmatch(text):
+            return
         if _BLANK_EQUALS.match(self.text, match.end()):
             raise _ScanError("expected a value, not a key; a bracket may be missing above", *match.span())
-        self.position = match.end()
-        text = match.group()
-        if not (_SCALAR.fullmatch(text) or _DATE.fullmatch(text)):
-            word = _WORD.fullmatch(text)
-            correction = None if word is None else _PYTHON_WORDS.get(text, f'"{text}"')
-            message = f"`{text[:40]}` is no value; strings need quotes"
-            self.errors.append(TomlError(message, match.span(), correction=correction))
+        self.skip(_MORE_WORDS)
+        place = (match.start(), self.position)
+        text = self.text[slice(*place)]
+        correction = _PYTHON_WORDS.get(text, f'"{text}"') if _WORD.fullmatch(text) else None
+        self.errors.append(TomlError(f"`{text[:40]}` is no value; strings need quotes", place, correction=correction))
 
     def array(self, node: TomlNode, depth: int) -> None:
         self.take("[")
