@@ -1,0 +1,219 @@
+"""The compiled function as an object, and what it does where there is nothing to call.
+
+Binding happens at the first use, not while the module is being imported: a name that `autodiff(func)` is assigned to is
+not known before, and an import must not fail. The text of the module is taken at the decorator, though, so that what is
+compared is what runs. Once bound, `f.grad` is the extension's builtin itself, in the instance, and `f(x)` reaches the
+builtin without a Python frame: it is the `__call__` of a class that the instance has for itself.
+
+Invariant: what is stale or was never compiled raises `NotCompiledError` at every call; it never runs, and never
+computes something else instead. The one exception is asked for: ADCORE_FALLBACK=python runs functions, not derivatives,
+in Python.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from adcore import binding
+
+_REVERSE, _FORWARD = ("reverse", "both"), ("forward", "both")
+_MODES = {
+    "grad": _REVERSE,
+    "value_and_grad": _REVERSE,
+    "vjp": _REVERSE,
+    "jvp": _FORWARD,
+    "jacobian": ("reverse", "forward", "both"),
+}
+"""The derivatives, and the modes that offer them."""
+_SECOND_ORDER = ("hvp", "hessp", "hessian")
+_SCALAR_ONLY = ("grad", "value_and_grad")
+
+_binders: dict[str, Callable[..., tuple[Any, ...]]] = {}
+"""By "<module>:<function>": puts arguments in order, with CPython's words where they do not fit."""
+
+
+class NotCompiledError(RuntimeError):
+    """The function has no compiled code, or its source or options have changed since. The message says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the decorator was given, as far as it decides which members there are."""
+
+    mode: str
+    order: int
+    at_top_level: bool
+
+    def offers(self, member: str) -> bool:
+        return self.order == 2 if member in _SECOND_ORDER else self.mode in _MODES[member]
+
+    def members(self) -> list[str]:
+        return [name for name in (*_MODES, *_SECOND_ORDER) if self.offers(name)]
+
+
+class CompiledFunction:
+    """A Python function with compiled code in its place. Made by `autodiff`."""
+
+    def __init__(self, function: Callable[..., Any], settings: Settings, namespace: dict[str, Any]) -> None:
+        if isinstance(function, CompiledFunction):
+            function = function.__wrapped__
+        if not hasattr(function, "__qualname__"):
+            raise TypeError(f"autodiff() takes a function, not {type(function).__name__}")
+        self.__wrapped__: Callable[..., Any] = function
+        self.__doc__ = function.__doc__
+        self.__module__ = namespace.get("__name__", "__main__")
+        self.__name__ = function.__name__
+        self.__qualname__ = function.__qualname__
+        code = getattr(function, "__code__", None)
+        self._settings = settings
+        self._namespace = namespace
+        self._home = binding.HomeModule.of(namespace, code.co_filename if code else "<unknown>")
+        self._state = "not used yet"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Reached until the function is bound; from then on the class of this object has the builtin here."""
+        self._bind()
+        return self(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        """Called for what the instance does not have: members before binding, and members that were not asked for."""
+        if name == "__signature__":
+            import inspect
+
+            return inspect.signature(self.__wrapped__)
+        if name == "__annotations__":
+            return self.__wrapped__.__annotations__
+        if name not in _MODES and name not in _SECOND_ORDER:
+            raise AttributeError(f"a compiled function has no attribute {name!r}", name=name, obj=self)
+        if not self._settings.offers(name):
+            raise AttributeError(_not_asked_for(self.__qualname__, name), name=name, obj=self)
+        if "_bound" not in self.__dict__:
+            self._bind()
+        try:
+            return self.__dict__[name]
+        except KeyError:
+            raise AttributeError(_not_possible(self.__qualname__, name), name=name, obj=self) from None
+
+    def __reduce__(self) -> str:
+        """Pickles by reference, as functions do."""
+        return self._name_in_module() or self.__qualname__
+
+    def __repr__(self) -> str:
+        return f"<autodiff {self._full_name()}: {self._state}>"
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self._settings.members()})
+
+    def _bind(self) -> None:
+        """Take the members: builtins, or what raises. Another thread may do the same; the result is the same."""
+        try:
+            entry = binding.bind(self._home, self._top_level_name(), bind_arguments)
+            members = self._members_of(entry)
+            state = "compiled"
+        except binding.Unbound as reason:
+            members = self._refusals(str(reason))
+            state = f"not compiled: {reason}"
+        primal = members.pop("primal")
+        if _runs_in_python():
+            primal = self.__wrapped__
+        self.__dict__.update(members, _bound=True, _state=state)
+        # No class of its own before this: most decorated functions of a package are never called in a process.
+        call = {"__call__": staticmethod(primal), "__slots__": ()}
+        self.__class__ = type("CompiledFunction", (CompiledFunction,), call)
+
+    def _members_of(self, entry: binding.Entry) -> dict[str, Callable[..., Any]]:
+        binder = _make_binder(self.__wrapped__)
+        _binders[f"{entry.module}:{entry.name}"] = binder
+        try:
+            members = {member: entry.builtin(member) for member in entry.members}
+        except AttributeError as error:
+            raise binding.Unbound(f"the extension lacks {error.name}. {binding.REBUILD}") from None
+        if "vjp" in members:
+            from adcore.jacobian import reverse_jacobian
+
+            members["jacobian"] = reverse_jacobian(self.__qualname__, members["vjp"], binder, entry)
+        return {name: member for name, member in members.items() if name == "primal" or self._settings.offers(name)}
+
+    def _refusals(self, reason: str) -> dict[str, Callable[..., Any]]:
+        """For every member a function that raises. Compiling at the first call would take the place of these."""
+        message = f"{self._full_name()} is not compiled: {reason}"
+
+        def refuse(*args: Any, **kwargs: Any) -> NoReturn:
+            raise NotCompiledError(message)
+
+        return dict.fromkeys(["primal", *self._settings.members()], refuse)
+
+    def _top_level_name(self) -> str:
+        """The name by which the build knows this object. Raises `Unbound` where there is none.
+
+        Never a guess: under another name stands the same function with other options.
+        """
+        if not self._settings.at_top_level:
+            raise binding.Unbound("it is not at the top level of a module. Move it there.")
+        name = self._name_in_module()
+        if name is None:
+            raise binding.Unbound(f"no name at the top level of {self.__module__} stands for it. Assign it to one.")
+        return name
+
+    def _name_in_module(self) -> str | None:
+        """The name that the module has this object under: the function's, or what `autodiff(func)` was assigned to."""
+        own = str(self.__qualname__)
+        if self._namespace.get(own) is self:
+            return own
+        return next((name for name, value in self._namespace.items() if value is self), None)
+
+    def _full_name(self) -> str:
+        return f"{self.__module__}.{self._name_in_module() or self.__qualname__}"
+
+
+def bind_arguments(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
+    """All arguments in order, defaults filled in; `name` is that of the builtin which asks, "module:function.member".
+
+    Raises `TypeError` with CPython's own words. The extension calls this when a call is not purely positional.
+    """
+    return _binders[name.rpartition(".")[0]](*args, **kwargs)
+
+
+def _runs_in_python() -> bool:
+    value = os.environ.get("ADCORE_FALLBACK", "")
+    if value not in ("", "python"):
+        warnings.warn(f"ADCORE_FALLBACK={value!r} is ignored; the one value is 'python'", RuntimeWarning, stacklevel=4)
+    return value == "python"
+
+
+def _make_binder(function: Callable[..., Any]) -> Callable[..., tuple[Any, ...]]:
+    """A function with the parameters of `function` which returns its arguments in order.
+
+    CPython itself then says what is wrong with a call, in the words that the user knows.
+    """
+    import inspect
+
+    parameters = inspect.signature(function).parameters.values()
+    bare = [parameter.replace(annotation=parameter.empty, default=parameter.empty) for parameter in parameters]
+    # A signature without defaults is always well-formed; the defaults themselves are attributes of the function.
+    header = str(inspect.Signature(bare))
+    names = "".join(f"{parameter.name}, " for parameter in bare)
+    namespace: dict[str, Any] = {}
+    exec(f"def bind{header}: return ({names})", namespace)
+    binder = namespace["bind"]
+    binder.__qualname__, binder.__name__ = function.__qualname__, function.__name__
+    binder.__defaults__ = getattr(function, "__defaults__", None)
+    binder.__kwdefaults__ = getattr(function, "__kwdefaults__", None)
+    return binder  # type: ignore[no-any-return]
+
+
+def _not_asked_for(function: str, member: str) -> str:
+    if member in _SECOND_ORDER:
+        return f"{function}.{member} is compiled for order=2 only; the decorator says order=1"
+    modes = " or ".join(f'mode="{mode}"' for mode in _MODES[member])
+    return f"{function}.{member} is compiled for {modes} only; the decorator says otherwise (option `mode`)"
+
+
+def _not_possible(function: str, member: str) -> str:
+    if member in _SCALAR_ONLY:
+        return f"{function}.{member} needs exactly one real scalar output; use {function}.vjp or {function}.jacobian"
+    return f"{function}.{member} was not compiled (options `mode` and `order`)"
