@@ -518,6 +518,24 @@ _ROWS: tuple[Rule, ...] = (
         why="A path that is not there is more likely a mistake than an empty result.",
         fix="Correct the path.",
     ),
+    Rule(
+        name="config/unknown-parameter",
+        code="AD610",
+        severity="error",
+        summary="`wrt` in a function's table names no parameter of the function",
+        message="`{value}` in `wrt` is not a parameter of the function; {remedy}",
+        why="`wrt` lists the parameters to differentiate with respect to.",
+        fix="Name parameters of the function, or leave `wrt` out to differentiate for every float parameter.",
+    ),
+    Rule(
+        name="config/integer-parameter",
+        code="AD611",
+        severity="error",
+        summary="`wrt` in a function's table names an integer",
+        message="`wrt` names `{value}`, which is {kind}: there is no derivative with respect to it",
+        why="Integers and bools vary in steps; a gradient for them would be meaningless.",
+        fix="Annotate the parameter as float, or leave it out of `wrt`.",
+    ),
     # AD9xx: adcore itself
     Rule(
         name="compiler/crash",

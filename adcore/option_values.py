@@ -251,7 +251,7 @@ class ValueCheck:
         kinds = dict(self.parameters)
         if (kind := kinds.get(value.value)) in ("int", "bool"):
             words = {"int": "an integer", "bool": "a bool"}[kind]
-            self.report.add("options/integer-parameter", value.span, value=value.value, kind=words)
+            self.report.add(f"{self.surface.category}/integer-parameter", value.span, value=value.value, kind=words)
             return BAD
         return value.value if value.value in kinds else self.unknown_parameter(value, value.value)
 
@@ -270,7 +270,8 @@ class ValueCheck:
             case _:
                 remedy = f"its parameters are {enumerate_names(names)}"
         shown = value.shown.strip("`\"'")
-        self.report.add("options/unknown-parameter", value.span, suggestion, value=shown, remedy=remedy)
+        rule = f"{self.surface.category}/unknown-parameter"
+        self.report.add(rule, value.span, suggestion, value=shown, remedy=remedy)
         return BAD
 
     # Spelling

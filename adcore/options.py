@@ -405,7 +405,8 @@ _DOTTED_NAME = re.compile(r"(\w+(?:\.\w+)*)\.(\w+)")
 
 def _check_function_tables(functions: TomlNode, source: SourceText, report: Report) -> dict[str, FunctionTable]:
     found = {}
-    for entry, node in zip(read_table(functions, source), functions.children.values(), strict=True):
+    for entry in read_table(functions, source):
+        node = functions.children[entry.name]
         if not _FUNCTION_NAME.fullmatch(entry.name):
             dotted = _DOTTED_NAME.fullmatch(entry.name)
             better = f"{dotted[1]}:{dotted[2]}" if dotted else None

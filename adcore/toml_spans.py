@@ -181,13 +181,13 @@ class _Scanner:
                 return names
 
     def header(self) -> None:
+        # Whatever is wrong with the header, the pairs below it must not be taken for those of the table before.
+        self.table = TomlNode("table")
         several = self.take("[[")
         if not several:
             self.take("[")
         names = self.keys()
         self.expect("]]" if several else "]", "expected `]]`" if several else "expected `]`")
-        # Whatever is wrong with the header, the pairs below it must not be taken for another table's.
-        self.table = TomlNode("table")
         table = self.descend(self.root, names[:-1])
         name, place = names[-1]
         node = table.children.get(name)

@@ -106,7 +106,7 @@ BROKEN = [
     ("a = [1, 2\nb = 1", [("b", "expected `,` or `]`")], ["b"]),
     ("a = [1, 2\n[t]\nb = 1", [("[", "")], ["t"]),
     ("a 1\nb = 1\nc = ]\nd = 2", [("1", "expected `=`"), ("]", "expected a value")], ["b", "d"]),
-    ("[t\nb = 1", [("\n", "expected `]`")], ["b"]),
+    ("[t\nb = 1\n[u]", [("\n", "expected `]`")], ["u"]),
     ("a = 1 b = 2\nc = 3", [("b", "end of the line")], ["a", "c"]),
     ("a = not at all # c\nc = 3", [("not at all", "strings need quotes")], ["a", "c"]),
     ("a = [\nb = 1\nc = 3", [("b", "bracket may be missing")], ["b", "c"]),
