@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypedDict, TypeVar, overload
 
-from adcore.runtime import CompiledFunction, Settings
+from adcore.runtime import Settings, UnboundFunction
 
 if TYPE_CHECKING:
     from typing import Protocol, Unpack
@@ -128,5 +128,5 @@ def autodiff(
     settings = Settings(mode, order, at_top_level=frame.f_code.co_name == "<module>")
     namespace = frame.f_globals
     if func is not None:
-        return CompiledFunction(func, settings, namespace)
-    return lambda function: CompiledFunction(function, settings, namespace)
+        return UnboundFunction(func, settings, namespace)
+    return lambda function: UnboundFunction(function, settings, namespace)

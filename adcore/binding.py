@@ -129,14 +129,20 @@ def bind(home: HomeModule, name: str, binder: Callable[..., Any]) -> Entry:
 
 
 def _extension_of(home: HomeModule, binder: Callable[..., Any]) -> Extension:
+    """The extension that has the module, else any: packages of several projects may share a namespace."""
     candidates = list(_candidates(home))
+    found = None
     for name, folders in candidates:
         spec = PathFinder.find_spec(name, folders)
         if spec is None or spec.origin is None:
             continue
         if name not in _loaded.extensions:
             _loaded.extensions[name] = _load(name, Path(spec.origin), binder)
-        return _loaded.extensions[name]
+        found = _loaded.extensions[name]
+        if home.name in found.modules:
+            return found
+    if found is not None:
+        return found
     if not candidates:
         raise Unbound(f"it is not in an installed package. {SET_UP}")
     name, folders = candidates[0]

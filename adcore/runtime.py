@@ -16,9 +16,12 @@ import os
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from adcore import binding
+
+if TYPE_CHECKING:
+    import inspect
 
 _REVERSE, _FORWARD = ("reverse", "both"), ("forward", "both")
 _MODES = {
@@ -56,7 +59,7 @@ class Settings:
 
 
 class CompiledFunction:
-    """A Python function with compiled code in its place. Made by `autodiff`."""
+    """A Python function with compiled code in its place: what `autodiff` makes, and what binding turns it into."""
 
     def __init__(self, function: Callable[..., Any], settings: Settings, namespace: dict[str, Any]) -> None:
         if isinstance(function, CompiledFunction):
@@ -74,29 +77,15 @@ class CompiledFunction:
         self._home = binding.HomeModule.of(namespace, code.co_filename if code else "<unknown>")
         self._state = "not used yet"
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Reached until the function is bound; from then on the class of this object has the builtin here."""
-        self._bind()
-        return self(*args, **kwargs)
+    @property
+    def __signature__(self) -> inspect.Signature:
+        import inspect
 
-    def __getattr__(self, name: str) -> Any:
-        """Called for what the instance does not have: members before binding, and members that were not asked for."""
-        if name == "__signature__":
-            import inspect
+        return inspect.signature(self.__wrapped__)
 
-            return inspect.signature(self.__wrapped__)
-        if name == "__annotations__":
-            return self.__wrapped__.__annotations__
-        if name not in _MODES and name not in _SECOND_ORDER:
-            raise AttributeError(f"a compiled function has no attribute {name!r}", name=name, obj=self)
-        if not self._settings.offers(name):
-            raise AttributeError(_not_asked_for(self.__qualname__, name), name=name, obj=self)
-        if "_bound" not in self.__dict__:
-            self._bind()
-        try:
-            return self.__dict__[name]
-        except KeyError:
-            raise AttributeError(_not_possible(self.__qualname__, name), name=name, obj=self) from None
+    @property
+    def __annotations__(self) -> dict[str, Any]:  # type: ignore[override]
+        return self.__wrapped__.__annotations__
 
     def __reduce__(self) -> str:
         """Pickles by reference, as functions do."""
@@ -106,7 +95,8 @@ class CompiledFunction:
         return f"<autodiff {self._full_name()}: {self._state}>"
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *self._settings.members()})
+        names = {name for name in super().__dir__() if name not in (*_MODES, *_SECOND_ORDER)}
+        return sorted({*names, *self._settings.members()})
 
     def _bind(self) -> None:
         """Take the members: builtins, or what raises. Another thread may do the same; the result is the same."""
@@ -120,10 +110,12 @@ class CompiledFunction:
         primal = members.pop("primal")
         if _runs_in_python():
             primal = self.__wrapped__
-        self.__dict__.update(members, _bound=True, _state=state)
-        # No class of its own before this: most decorated functions of a package are never called in a process.
-        call = {"__call__": staticmethod(primal), "__slots__": ()}
-        self.__class__ = type("CompiledFunction", (CompiledFunction,), call)
+        absent = {name: _Absent(self, name) for name in (*_MODES, *_SECOND_ORDER) if name not in members}
+        self.__dict__.update(members, _state=state)
+        # A class with the builtin as `__call__`, and without `__getattr__`, which would slow down every look-up.
+        self.__class__ = type(
+            "CompiledFunction", (CompiledFunction,), {"__slots__": (), "__call__": staticmethod(primal), **absent}
+        )
 
     def _members_of(self, entry: binding.Entry) -> dict[str, Callable[..., Any]]:
         binder = _make_binder(self.__wrapped__)
@@ -168,6 +160,33 @@ class CompiledFunction:
 
     def _full_name(self) -> str:
         return f"{self.__module__}.{self._name_in_module() or self.__qualname__}"
+
+
+class UnboundFunction(CompiledFunction):
+    """What `autodiff` makes: it becomes a bound one when it is first called or asked for a member."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        self._bind()
+        return self(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        """Called for what the instance does not have yet."""
+        if name not in _MODES and name not in _SECOND_ORDER:
+            raise AttributeError(f"a compiled function has no attribute {name!r}", name=name, obj=self)
+        self._bind()
+        return getattr(self, name)
+
+
+class _Absent:
+    """In the place of a member that there is not: says which option would give it."""
+
+    def __init__(self, function: CompiledFunction, member: str) -> None:
+        self._function, self._member = function, member
+
+    def __get__(self, instance: object, owner: type | None = None) -> NoReturn:
+        function, member = self._function, self._member
+        reason = _not_possible if function._settings.offers(member) else _not_asked_for
+        raise AttributeError(reason(function.__qualname__, member), name=member, obj=function)
 
 
 def bind_arguments(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
