@@ -143,3 +143,23 @@ def free_values(region: Region) -> list[Value]:
         for r in op.regions:
             inside.update(r.params)
     return list(seen)
+
+
+def carried_inits(loop: Op) -> list[Value]:
+    """What a ``for`` or ``while`` starts its carried values with."""
+    return loop.operands[3:] if loop.name == "for" else loop.operands
+
+
+def carried_params(loop: Op) -> list[Value]:
+    """The region parameters of a loop's carried values."""
+    return loop.regions[0].params[1:] if loop.name == "for" else loop.regions[0].params
+
+
+def carried_ends(loop: Op) -> list[Value]:
+    """What a loop's region yields for its carried values."""
+    return loop.regions[0].terminator.operands[has_exit(loop) :]
+
+
+def has_exit(loop: Op) -> bool:
+    """The region yields ``continue`` first, and the executed count is the last result."""
+    return loop.name == "while" or bool(loop.attrs.get("exits"))

@@ -1,0 +1,286 @@
+"""The plan: for each primal value that the reverse sweep needs, whether it is in scope, recomputed, or kept.
+
+A minimum cut over bytes times trips: values that are free in the reverse sweep (parameters, constants, loop indices, everything of the function's top region)
+cost nothing; a value that cannot be recomputed must be kept or reached from kept ones; the cut nearest to the use wins a tie, which recomputes least.
+Code generation of the reverse sweep allocates from this object, and lint, editor and report print it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from adcore.ad.activity import Activity
+from adcore.ad.mincut import INFINITE, FlowGraph
+from adcore.ad.needs import Needs, induction
+from adcore.ad.regions import NOMINAL_TRIP, Places, static_trips, survey
+from adcore.ad.sizes import Sizes, describe_trips
+from adcore.ir.core import Function, Op, Region, Value, free_values, has_exit
+from adcore.ir.opdef import REGISTRY, Effect
+from adcore.ir.types import Array, Scalar
+from adcore.ir.memory import VIEWS, Memory
+from adcore.source import Span
+
+STACK_BYTES = 16 * 1024  # the tape of static trip counts that one call may put on its stack
+
+
+class NotPlannable(Exception):
+    """The reverse sweep needs a value that can be neither kept nor recomputed: where, and what it is."""
+
+    def __init__(self, message: str, span: Span | None) -> None:
+        super().__init__(message)
+        self.span = span
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One kept value. ``bytes`` is a formula over sizes and trip counts, e.g. ``8*(n - 1)``; ``place``: registers, stack, heap or tape."""
+
+    value: Value
+    name: str
+    span: Span | None
+    kind: str
+    bytes_each: int
+    bytes: str
+    place: str
+
+
+@dataclass(slots=True)
+class Plan:
+    """``kept``: by region, in order of definition. ``restored``: by region, what its reverse first makes available, in forward order (kept values are
+    fetched, others recomputed)."""
+
+    places: Places
+    slots: dict[Value, Slot] = field(default_factory=dict)
+    kept: dict[Region, list[Value]] = field(default_factory=dict)
+    restored: dict[Region, list[Value]] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        if not self.slots:
+            return "the reverse pass stores nothing\n"
+        rows = [
+            f"{s.span.line if s.span else '?'}: {s.name}: {s.bytes} bytes in {s.place} ({s.kind})" for s in self.slots.values()
+        ]
+        return "\n".join(rows) + "\n"
+
+
+def make_plan(function: Function, memory: Memory, activity: Activity, mode: str = "top") -> Plan:
+    forced: set[Op] = set()
+    while True:
+        planner = _Planner(function, memory, activity, survey(function, mode, forced))
+        plan = planner.run()
+        again = planner.nests_of_unknown_size(plan) - forced
+        if not again:
+            return plan
+        forced |= again
+
+
+class _Planner:
+    def __init__(self, function: Function, memory: Memory, activity: Activity, places: Places) -> None:
+        self.function = function
+        self.memory = memory
+        self.activity = activity
+        self.places = places
+        self.needs = Needs(activity)
+        self.sizes = Sizes(function)
+        self.required: dict[Value, None] = {}
+
+    def run(self) -> Plan:
+        self.require(self.function.body)
+        kept = self.cut()
+        plan = Plan(self.places)
+        for v in sorted(kept, key=self.places.order.__getitem__):
+            plan.kept.setdefault(self.places.home[v], []).append(v)
+        self.place_slots(plan, kept)
+        for v in sorted(self.closure(kept), key=self.places.order.__getitem__):
+            plan.restored.setdefault(self.places.home[v], []).append(v)
+        return plan
+
+    # --- what is required
+    def require(self, region: Region) -> None:
+        for op in region.ops:
+            if not self.activity.participates(op):
+                if op.name == "alloc" and self.activity.is_active(op.result):
+                    self.add(op.operands)
+                continue
+            self.add(self.needs.of(op))
+            for inner in op.regions:
+                self.require(inner)
+            for v in (*op.results, *(p for r in op.regions for p in r.params)):
+                if isinstance(v.type, Array) and self.activity.is_active(v):
+                    dims = self.sizes.dims(v)
+                    if dims is None:
+                        raise NotPlannable("an array whose size changes from iteration to iteration has no derivative yet", op.span)
+                    self.add(dims)
+
+    def add(self, values: Iterable[Value]) -> None:
+        for v in values:
+            if not self.is_free(v):
+                self.required.setdefault(v)
+
+    def is_free(self, v: Value) -> bool:
+        """In scope in the reverse sweep, or made there from nothing."""
+        place = self.places.place_of(v)
+        if place.mode == "top":
+            return True
+        if v.owner is not None:
+            return v.owner.name in ("const", "poison", "constarray")
+        if place.parent is None:
+            return True  # a parameter of the function: handed to the reverse half again
+        assert place.owner is not None
+        index = place.owner.name == "for" and v is place.region.params[0]
+        return index or (place.owner.name == "map" and v in place.region.params[: place.owner.attrs["rank"]])
+
+    # --- recomputation
+    def inputs(self, v: Value) -> list[Value] | None:
+        """The values from which ``v`` can be recomputed in the reverse sweep, or None."""
+        op = v.owner
+        if op is None:
+            place = self.places.place_of(v)
+            if place.owner is not None and place.owner.name == "map":
+                rank = place.owner.attrs["rank"]
+                return [place.owner.operands[place.region.params.index(v)]] if v in place.region.params[rank:] else []
+            step = induction(place.owner, v)
+            return list(step) if step is not None else None
+        return self.op_inputs(op)
+
+    def op_inputs(self, op: Op) -> list[Value] | None:
+        row = REGISTRY[op.name]
+        if op.name == "load":
+            return op.operands if (op, 0) not in self.memory.stale and self.array_lives(op.operands[0]) else None
+        if op.name in VIEWS:
+            return op.operands if self.array_lives(op.operands[0]) else None
+        if row.effect is Effect.PURE:
+            return op.operands
+        if op.name in ("if", "map") and all(self.repeatable(inner) for r in op.regions for inner in r.ops):
+            if any(isinstance(r.type, Array) and not self.memory.is_value(r) for r in op.results):
+                return None
+            captured = [v for r in op.regions for v in free_values(r)]
+            return [*op.operands, *captured]
+        return None
+
+    def repeatable(self, op: Op) -> bool:
+        return op.name == "yield" or self.op_inputs(op) is not None
+
+    def array_lives(self, array: Value) -> bool:
+        """Every root that the array may refer to can be had in the reverse sweep with its content."""
+        for root in self.memory.roots[array]:
+            if self.places.place_of(root).mode == "top" or (root.owner is None and self.places.place_of(root).parent is None):
+                continue
+            if root in self.memory.written or root.owner is None or root.owner.name == "alloc":
+                return root not in self.memory.written and root.owner is None
+        return True
+
+    def values_inside(self, op: Op) -> Iterable[Value]:
+        for r in op.regions:
+            yield from r.params
+            for inner in r.ops:
+                yield from inner.results
+                yield from self.values_inside(inner)
+
+    # --- the cut
+    def cut(self) -> set[Value]:
+        graph = FlowGraph()
+        graph.node("source"), graph.node("sink")
+        work = list(self.required)
+        seen = set(work)
+        for v in self.required:
+            graph.edge((v, "out"), "sink", INFINITE)
+        while work:
+            v = work.pop()
+            graph.edge((v, "in"), (v, "out"), self.capacity(v))
+            inputs = self.inputs(v)
+            if inputs is None:
+                graph.edge("source", (v, "in"), INFINITE)
+                continue
+            for u in inputs:
+                if self.is_free(u):
+                    continue
+                graph.edge((u, "out"), (v, "in"), INFINITE)
+                if u not in seen:
+                    seen.add(u)
+                    work.append(u)
+        try:
+            side = graph.cut("source", "sink")
+        except ValueError:
+            culprit = next((v for v in seen if self.capacity(v) >= INFINITE and self.inputs(v) is None), None)
+            span = culprit.owner.span if culprit is not None and culprit.owner is not None else self.function.span
+            raise NotPlannable("the derivative needs an array that is overwritten in place inside this loop", span) from None
+        return {v for v in seen if (v, "out") in side and (v, "in") not in side}
+
+    def capacity(self, v: Value) -> int:
+        place = self.places.place_of(v)
+        if place.mode == "map":
+            return INFINITE
+        if isinstance(v.type, Array):
+            if not self.memory.is_value(v):
+                return INFINITE
+            if v.owner is not None and v.owner.name in VIEWS:
+                return INFINITE  # the root is kept instead
+            size = NOMINAL_TRIP**v.type.rank * v.type.dtype.bytes
+            return size * place.weight
+        assert isinstance(v.type, Scalar)
+        return max(v.type.bytes, 1) * place.weight
+
+    def closure(self, kept: set[Value]) -> set[Value]:
+        """Everything that must be available: required values, and what the recomputed ones are made of."""
+        seen = set(self.required)
+        work = list(seen)
+        while work:
+            v = work.pop()
+            if v in kept:
+                continue
+            for u in self.inputs(v) or ():
+                if u not in seen and not self.is_free(u) and not self.is_inside(u, v):
+                    seen.add(u)
+                    work.append(u)
+        return seen
+
+    def is_inside(self, u: Value, v: Value) -> bool:
+        return v.owner is not None and bool(v.owner.regions) and u in set(self.values_inside(v.owner))
+
+    # --- slots
+    def nests_of_unknown_size(self, plan: Plan) -> set[Op]:
+        """Heads of counted nests that would keep arrays whose size is not known before the nest."""
+        heads: set[Op] = set()
+        for v in plan.slots:
+            place = self.places.place_of(v)
+            if place.mode == "slot" and isinstance(v.type, Array):
+                dims = self.sizes.dims(v)
+                if dims is None or v.type.rank != 1 or not all(self.places.is_outside(d, place.chain[0]) for d in dims):
+                    heads.add(place.chain[0])
+        return heads
+
+    def place_slots(self, plan: Plan, kept: set[Value]) -> None:
+        room = STACK_BYTES
+        for v in sorted(kept, key=self.places.order.__getitem__):
+            place = self.places.place_of(v)
+            each = v.type.dtype.bytes if isinstance(v.type, Array) else max(v.type.bytes, 1)  # type: ignore[union-attr]
+            where = {"arm": "registers", "slot": "heap", "push": "tape"}[place.mode]
+            trips = [static_trips(op) for op in place.chain]
+            total = each
+            for t in trips:
+                total *= t if t is not None else STACK_BYTES + 1
+            if place.mode == "slot" and not isinstance(v.type, Array) and total <= room:
+                where = "stack"
+                room -= total
+            name, span, kind = _cause(v, place.owner)
+            size = describe_trips(each, place, self.sizes.dims(v) if isinstance(v.type, Array) else None)
+            plan.slots[v] = Slot(v, name, span, kind, each, size, where)
+
+
+def _cause(v: Value, owner: Op | None) -> tuple[str, Span | None, str]:
+    """Name, source span and kind of a kept value."""
+    op = v.owner
+    name = v.name or (f"the result of {op.name}" if op is not None else "a carried value")
+    if op is None:
+        return name, owner.span if owner is not None else None, "loop-carried"
+    if op.name == "load":
+        return name, op.span, "overwritten"
+    if op.name in ("for", "while"):
+        return name, op.span, "dynamic-trip-count" if has_exit(op) and v is op.results[-1] else "loop-carried"
+    if v.type == Scalar("bool", 1):
+        return name, op.span, "branch-record"
+    return name, op.span, "array-temporary" if isinstance(v.type, Array) else "loop-carried"
+
+

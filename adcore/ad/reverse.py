@@ -1,0 +1,474 @@
+"""The reverse sweep: cotangents flow from the outputs to the active parameters, op by op, against the order of the primal.
+
+Scalars' adjoints are SSA values; those of a loop's carried and captured scalars are carried by the reverse loop. An array has either an adjoint that
+is a value (all its uses are whole-array uses in its own region), or a shadow: a zeroed buffer of its dims that everything accumulates
+into. The shadow of a view is the same view of the shadow. Nothing here allocates per iteration, and no reference cell is ever needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from adcore.ad.activity import Activity
+from adcore.ad.forward_sweep import ForwardSweep, cell, index_of, trip_count
+from adcore.ad.needs import induction
+from adcore.ad.plan import NotPlannable, Plan
+from adcore.ad.sizes import Sizes
+from adcore.ir.build import Builder
+from adcore.ir.core import Function, Op, Region, Value, carried_ends, carried_inits, carried_params, free_values, has_exit
+from adcore.ir.opdef import MINUS_ONE, ONE, REGISTRY, ZERO
+from adcore.ir.rewrite import Rewriter
+from adcore.ir.types import F64, I64, Array, Type, is_differentiable
+from adcore.ir.memory import VIEWS, Memory
+
+
+class ReverseSweep:
+    def __init__(
+        self, function: Function, memory: Memory, activity: Activity, plan: Plan, sizes: Sizes, forward: ForwardSweep, b: Builder
+    ) -> None:
+        self.function = function
+        self.memory = memory
+        self.activity = activity
+        self.plan = plan
+        self.sizes = sizes
+        self.forward = forward
+        self.b = b
+        self.adj: dict[Value, Value] = {}
+        self.shadow: dict[Value, Value] = {}
+        self.buffers = _buffers(function, memory, activity)
+        self.primal: dict[Value, Value] = {}  # primal value -> where the reverse sweep has it
+        self.numbers: list[Value] = []
+        self.trips: list[Value] = []
+
+    # --- the whole
+    def run(self, cotangents: dict[int, Value], wrt: Iterable[int]) -> list[Value]:
+        """``cotangents`` by output number; returns the gradient of each parameter of ``wrt``."""
+        body = self.function.body
+        self.primal = {v: self.forward.new(v) for v in (*body.params, *(r for op in body.ops for r in op.results))}
+        self.begin(body)
+        for k, ct in cotangents.items():
+            self.add(body.terminator.operands[k], ct)
+        self.sweep(body)
+        return [self.take(self.function.params[k]) for k in wrt]
+
+    def begin(self, region: Region) -> None:
+        """Make available what the reverse of this region needs: restored primal values, zeroed shadows."""
+        self.restore(region)
+        for v in (*region.params, *(r for op in region.ops for r in op.results)):
+            if isinstance(v.type, Array) and v in self.buffers and not is_view(v) and self.activity.is_active(v):
+                self.shadow[v] = self.zeros(v)
+
+    def sweep(self, region: Region) -> None:
+        for op in reversed(region.ops):
+            if self.activity.participates(op):
+                with self.b.at(op.span):
+                    self.reverse(op)
+
+    def reverse(self, op: Op) -> None:
+        if REGISTRY[op.name].evaluate is not None:
+            self.scalar(op)
+        else:
+            handler: Callable[[Op], None] = getattr(self, "op_" + op.name)
+            handler(op)
+
+    # --- primal values
+    def get(self, v: Value) -> Value:
+        """A primal value in the reverse sweep; constants are made where they are needed."""
+        if v not in self.primal:
+            if v.owner is not None and v.owner.name in ("const", "poison", "constarray"):
+                return self.b.op(v.owner.name, [], dict(v.owner.attrs), [v.type]).result
+            raise AssertionError(f"the plan does not provide {v!r}")
+        return self.primal[v]
+
+    def restore(self, region: Region) -> None:
+        mode = self.plan.places.of[region].mode
+        kept = self.plan.kept.get(region, [])
+        if mode == "push" and kept:
+            self.primal.update(zip(kept, self.b.op("pop", results=[v.type for v in kept]).results, strict=True))
+        done: set[Op] = set()
+        for v in self.plan.restored.get(region, []):
+            if v not in self.plan.slots:
+                if v.owner is None:
+                    self.count_on(v)
+                elif v.owner not in done:
+                    self.recompute(v.owner)
+                    done.add(v.owner)
+            elif mode == "arm":
+                self.primal[v] = self.saved(v)
+            elif mode == "slot":
+                self.primal[v] = self.fetch(v)
+
+    def saved(self, v: Value) -> Value:
+        return self.forward.saved[v]
+
+    def fetch(self, v: Value) -> Value:
+        slot = self.saved(v)
+        if isinstance(v.type, Array):
+            depth = len(self.plan.places.place_of(v).chain)
+            (n,) = self.dims(v)
+            return cell(self.b, slot, self.numbers[-depth:], self.trips[-depth:], n)
+        return self.b.load(slot, *self.numbers[-slot.type.rank :])  # type: ignore[union-attr]
+
+    def recompute(self, op: Op) -> None:
+        """Emit a primal op again; region parameters (a loop's index, a map's elements) are set by who opens the region."""
+        copier = Rewriter()
+        copier.env, copier.b = dict(self.primal), self.b
+        with self.b.at(op.span):
+            operands = [self.get(u) for u in op.operands]
+            for u in (x for r in op.regions for x in free_values(r)):
+                copier.env[u] = self.get(u)
+            self.primal.update(zip(op.results, copier.copy(op, operands), strict=True))
+
+    def count_on(self, v: Value) -> None:
+        """A carried integer of constant growth, from the iteration's number; a map's elements are set by who opens it."""
+        found = induction(self.plan.places.place_of(v).owner, v)
+        if found is not None:
+            start, step = found
+            self.primal[v] = index_of(self.b, self.get(start), self.get(step), self.numbers[-1])
+
+    def dims(self, v: Value) -> list[Value]:
+        found = self.sizes.dims(v)
+        if found is None:
+            raise NotPlannable("an array whose size changes from iteration to iteration has no derivative yet", self.b.span)
+        return [self.get(d) for d in found]
+
+    # --- adjoints
+    def zeros(self, v: Value) -> Value:
+        assert isinstance(v.type, Array)
+        array = self.b.op("alloc", self.dims(v), {"dtype": v.type.dtype, "fill": 0.0}).result
+        array.name = f"d_{v.name}" if v.name else None
+        return array
+
+    def add(self, v: Value, contribution: Value) -> None:
+        """Add to the adjoint of a primal value."""
+        if not self.activity.is_active(v):
+            return
+        if not isinstance(v.type, Array):
+            self.adj[v] = self.b.fadd(self.adj[v], contribution) if v in self.adj else contribution
+        elif v in self.buffers:
+            self.add_to_shadow(v, contribution)
+        elif v in self.adj:
+            (self.adj[v],) = self.b.map_(self.dims(v), [self.adj[v], contribution], ["elem"], lambda i, e: [self.b.fadd(*e)])
+        else:
+            self.adj[v] = contribution
+
+    def add_to_shadow(self, v: Value, contribution: Value) -> None:
+        if v.owner is not None and v.owner.name == "broadcast":
+            self.add_to_broadcast(v, contribution)
+        else:
+            self.b.op("assign", [self.shadow_of(v), contribution], {"mode": "add"})
+
+    def add_to_broadcast(self, v: Value, contribution: Value) -> None:
+        """An element that was repeated gets the sum over its repetitions."""
+        assert v.owner is not None
+        base = v.owner.operands[0]
+        target = self.shadow_of(base)
+        assert isinstance(base.type, Array)
+        if base.type.rank != 1 or len(v.owner.operands) != 2:
+            raise NotPlannable("broadcasting over more than one axis has no derivative yet", v.owner.span)
+        b = self.b
+
+        def summed() -> list[Value]:
+            (total,) = b.map_([b.dim(contribution, axis=0)], [contribution], ["add"], lambda i, e: e)
+            b.op("accum", [target, b.i64(0), total])
+            return []
+
+        def elementwise() -> list[Value]:
+            b.op("assign", [target, contribution], {"mode": "add"})
+            return []
+
+        b.if_(b.ieq(b.dim(target, axis=0), b.i64(1)), summed, elementwise)
+
+    def shadow_of(self, v: Value) -> Value:
+        if v in self.shadow:
+            return self.shadow[v]
+        op = v.owner
+        if op is not None and op.name in VIEWS:
+            return self.b.op(op.name, [self.shadow_of(op.operands[0]), *(self.get(u) for u in op.operands[1:])], dict(op.attrs)).result
+        raise NotPlannable("an array that is written in place is reached here under a name bound in a branch or loop", op.span if op else None)
+
+    def take(self, v: Value) -> Value:
+        """The whole adjoint of a value whose uses have all been visited; zero where nothing came."""
+        if v in self.buffers and v in self.shadow:
+            return self.shadow.pop(v)
+        if v in self.adj:
+            return self.adj.pop(v)
+        return self.zeros(v) if isinstance(v.type, Array) else self.zero()
+
+    def zero(self) -> Value:
+        return self.b.f64(0.0)
+
+    # --- scalar ops
+    def scalar(self, op: Op) -> None:
+        ct = self.adj.pop(op.result, None)
+        if ct is None:
+            return
+        row = REGISTRY[op.name]
+        wanted = [self.activity.is_active(v) for v in op.operands]
+        operands = [self.primal.get(v, v) if v.owner is None or v.owner.name != "const" else self.get(v) for v in op.operands]
+        result = self.primal.get(op.result, op.result)
+        if row.vjp is not None:
+            for v, part in zip(op.operands, row.vjp(self.b, operands, result, ct, wanted), strict=True):
+                if part is not None:
+                    self.add(v, part)
+            return
+        for v, partial, want in zip(op.operands, row.partials, wanted, strict=True):
+            if not want or partial is None or partial is ZERO:
+                continue
+            if partial is ONE:
+                self.add(v, ct)
+            elif partial is MINUS_ONE:
+                self.add(v, self.b.fneg(ct))
+            else:
+                assert callable(partial)
+                self.add(v, self.b.zmul(ct, partial(self.b, operands, result)))
+
+    # --- memory
+    def indices(self, op: Op, last: int | None = None) -> list[Value]:
+        return [self.get(i) for i in op.operands[1:last]]
+
+    def op_load(self, op: Op) -> None:
+        ct = self.adj.pop(op.result, None)
+        if ct is not None and self.activity.is_active(op.operands[0]):
+            self.b.op("accum", [self.shadow_of(op.operands[0]), *self.indices(op), ct])
+
+    def op_store(self, op: Op) -> None:
+        """Take the element's cotangent, clear it, then hand it on: in this order, since the value may come from the element."""
+        target, index = self.shadow_of(op.operands[0]), self.indices(op, -1)
+        t = self.b.load(target, *index)
+        self.b.op("store", [target, *index, self.zero()])
+        self.add(op.operands[-1], t)
+
+    def op_accum(self, op: Op) -> None:
+        self.add(op.operands[-1], self.b.load(self.shadow_of(op.operands[0]), *self.indices(op, -1)))
+
+    def op_assign(self, op: Op) -> None:
+        target = self.shadow_of(op.operands[0])
+        assert isinstance(target.type, Array)
+        dims = [self.b.dim(target, axis=k) for k in range(target.type.rank)]
+        (t,) = self.b.map_(dims, [target], ["elem"], lambda i, e: e)
+        if op.attrs["mode"] == "set":
+            one = self.b.op("alloc", [self.b.i64(1)] * target.type.rank, {"dtype": target.type.dtype, "fill": 0.0}).result
+            self.b.op("assign", [target, self.b.broadcast(one, *dims)], {"mode": "set"})
+        self.add(op.operands[1], t)
+
+    # --- branches
+    def captured(self, regions: Iterable[Region]) -> list[Value]:
+        """Active scalars of the surroundings that the regions use."""
+        seen: dict[Value, None] = {}
+        for region in regions:
+            for v in free_values(region):
+                if not isinstance(v.type, Array) and self.activity.is_active(v):
+                    seen.setdefault(v)
+        return list(seen)
+
+    def op_if(self, op: Op) -> None:
+        results = [(k, self.take(r)) for k, r in enumerate(op.results) if is_differentiable(r.type) and self.activity.is_active(r)]
+        captured = self.captured(op.regions)
+        outer = {v: self.adj.get(v) or self.zero() for v in captured}
+        arms: list[Region] = []
+        before = self.adj
+        for old in op.regions:
+            region = Region()
+            self.adj = dict(outer)
+            with self.b.inside(region):
+                self.begin(old)
+                for k, ct in results:
+                    self.add(old.terminator.operands[k], ct)
+                self.sweep(old)
+                self.b.yield_(*(self.adj[v] for v in captured))
+            arms.append(region)
+        self.adj = before
+        made = self.b.op("if", [self.get(op.operands[0])], {}, [v.type for v in captured], arms)
+        self.adj.update(zip(captured, made.results, strict=True))
+
+    # --- loops
+    def op_for(self, op: Op) -> None:
+        lo, hi, step = (self.get(v) for v in op.operands[:3])
+        trips = self.get(op.results[-1]) if has_exit(op) else trip_count(self.b, lo, hi, step)
+        self.loop(op, trips, lambda k: index_of(self.b, lo, step, k))
+
+    def op_while(self, op: Op) -> None:
+        self.loop(op, self.get(op.results[-1]), None)
+
+    def loop(self, op: Op, trips: Value, index: Callable[[Value], Value] | None) -> None:
+        """The loop backwards, carrying the adjoints of the carried values and of the captured scalars."""
+        region, params, ends, inits = op.regions[0], carried_params(op), carried_ends(op), carried_inits(op)
+        carried = [
+            k for k, p in enumerate(params)
+            if is_differentiable(p.type) and (self.activity.is_active(p) or self.activity.is_active(op.results[k]))
+        ]  # fmt: skip
+        for k in carried:
+            self.refuse_reference(params[k], op)
+        captured = self.captured([region])
+        starts = [self.take(op.results[k]) for k in carried] + [self.adj.get(v) or self.zero() for v in captured]
+        new = Region([Value(I64, "k"), *(Value(_adjoint_type(v.type)) for v in starts)])
+        cts, sums = new.params[1 : 1 + len(carried)], new.params[1 + len(carried) :]
+        before, self.adj = self.adj, dict(zip(captured, sums, strict=True))
+        with self.b.inside(new):
+            self.numbers.append(new.params[0])
+            self.trips.append(trips)
+            if index is not None:
+                self.primal[region.params[0]] = index(new.params[0])
+            self.begin(region)
+            for k, ct in zip(carried, cts, strict=True):
+                self.add(ends[k], ct)
+            self.sweep(region)
+            outs = [self.take(params[k]) for k in carried] + [self.adj[v] for v in captured]
+            self.b.yield_(*outs)
+            self.numbers.pop()
+            self.trips.pop()
+        self.adj = before
+        minus = self.b.i64(-1)
+        bounds = [self.b.iadd(trips, minus), minus, minus]
+        made = self.b.op("for", [*bounds, *starts], {"exits": False}, [p.type for p in new.params[1:]], [new])
+        self.adj.update(zip(captured, made.results[len(carried) :], strict=True))
+        for k, total in zip(carried, made.results, strict=False):
+            self.add(inits[k], total)
+
+    def refuse_reference(self, v: Value, op: Op) -> None:
+        if isinstance(v.type, Array) and not self.memory.is_value(v):
+            raise NotPlannable("an array that is written in place is carried here from iteration to iteration", op.span)
+
+    # --- maps
+    def op_map(self, op: Op) -> None:
+        region, rank = op.regions[0], op.attrs["rank"]
+        dims = [self.get(v) for v in op.operands[:rank]]
+        seeds: list[tuple[int, Value]] = []
+        for k, r in enumerate(op.results):
+            if is_differentiable(r.type) and self.activity.is_active(r):
+                seeds.append((k, self.take(r)))
+        rebuild = [self.reduction_seed(op, k, ct, dims) for k, ct in seeds]
+        elements = self.needed_elements(op)
+        cotangents = [ct for _, ct in seeds if isinstance(ct.type, Array)]
+        targets = [(k, v) for k, v in enumerate(op.operands[rank:]) if self.activity.is_active(v)]
+        captured = self.captured([region])
+        received: list[tuple[str, Value]] = []
+
+        def body(index: list[Value], values: list[Value]) -> list[Value]:
+            self.open_map(op, index, values[: len(elements)], elements)
+            cts = iter(values[len(elements) :])
+            for (k, ct), seed in zip(seeds, rebuild, strict=True):
+                end = region.terminator.operands[k]
+                self.add(end, next(cts) if isinstance(ct.type, Array) else seed(end))
+            self.sweep(region)
+            outs = []
+            for k, v in targets:
+                part = self.adj.pop(region.params[rank + k], None)
+                if part is not None:
+                    received.append(("elem", v))
+                    outs.append(part)
+            for v in captured:
+                part = self.adj.pop(v, None)
+                if part is not None:
+                    received.append(("add", v))
+                    outs.append(part)
+            return outs
+
+        before, self.adj = self.adj, {}
+        arrays = [self.get(op.operands[rank + k]) for k in elements] + cotangents
+        made = self.map_of_unknown(dims, arrays, body, received)
+        self.adj = before
+        for (_, v), part in zip(received, made, strict=True):
+            self.add(v, part)
+
+
+    def map_of_unknown(
+        self, dims: list[Value], arrays: list[Value], body: Callable[[list[Value], list[Value]], list[Value]], received: list[tuple[str, Value]]
+    ) -> list[Value]:
+        """A map whose kinds are known only after its body has been built."""
+        region = Region([Value(I64, "i") for _ in dims])
+        region.params += [Value(a.type.dtype, a.name) for a in arrays if isinstance(a.type, Array)]
+        with self.b.inside(region):
+            self.b.yield_(*body(region.params[: len(dims)], region.params[len(dims) :]))
+        kinds = tuple(kind for kind, _ in received)
+        types: list[Type] = [Array(F64, (None,) * len(dims)) if kind == "elem" else F64 for kind in kinds]
+        return self.b.op("map", [*dims, *arrays], {"rank": len(dims), "kinds": kinds}, types, [region]).results
+
+    def open_map(self, op: Op, index: list[Value], values: list[Value], elements: list[int]) -> None:
+        """Inside a map over the primal's box: its parameters, and what its reverse needs recomputed."""
+        region, rank = op.regions[0], op.attrs["rank"]
+        self.primal.update(zip(region.params[:rank], index, strict=True))
+        self.primal.update(zip((region.params[rank + k] for k in elements), values, strict=True))
+        self.restore(region)
+
+    def needed_elements(self, op: Op) -> list[int]:
+        region, rank = op.regions[0], op.attrs["rank"]
+        restored = set(self.plan.restored.get(region, []))
+        return [k for k, p in enumerate(region.params[rank:]) if p in restored]
+
+    def reduction_seed(self, op: Op, k: int, ct: Value, dims: list[Value]) -> Callable[[Value], Value]:
+        """The cotangent of one yielded value, given that of the reduction."""
+        kind, b = op.attrs["kinds"][k], self.b
+        if kind in ("max", "min"):
+            best = self.get(op.results[k])
+            (ties,) = self.repeat_map(op, k, dims, ["add"], lambda y: [b.select(b.feq(y, best), b.f64(1.0), b.f64(0.0))])
+            share = b.fdiv(ct, ties)
+            return lambda end: b.select(b.feq(self.get(end), best), share, b.f64(0.0))
+        if kind == "mul":
+            zero, one = b.f64(0.0), b.f64(1.0)
+            zeros, rest = self.repeat_map(
+                op, k, dims, ["add", "mul"],
+                lambda y: [b.select(b.feq(y, zero), one, zero), b.select(b.feq(y, zero), one, y)],
+            )  # fmt: skip
+
+            def others(end: Value) -> Value:
+                """The product of all the other factors, exact where some are zero."""
+                y = self.get(end)
+                is_zero = b.feq(y, zero)
+                quotient = b.select(b.feq(zeros, zero), b.fdiv(rest, b.select(is_zero, one, y)), zero)
+                alone = b.select(b.feq(zeros, one), rest, zero)
+                return b.zmul(ct, b.select(is_zero, alone, quotient))
+
+            return others
+        return lambda end: ct
+
+    def repeat_map(self, op: Op, k: int, dims: list[Value], kinds: list[str], body: Callable[[Value], list[Value]]) -> list[Value]:
+        """A map over the primal's box that reduces what its k-th yielded value is turned into."""
+        elements = self.needed_elements(op)
+
+        def inner(index: list[Value], values: list[Value]) -> list[Value]:
+            self.open_map(op, index, values, elements)
+            return body(self.get(op.regions[0].terminator.operands[k]))
+
+        return self.b.map_(dims, [self.get(op.operands[op.attrs["rank"] + e]) for e in elements], kinds, inner)
+
+
+def is_view(v: Value) -> bool:
+    return v.owner is not None and v.owner.name in VIEWS
+
+
+def _adjoint_type(t: Type) -> Type:
+    return Array(t.dtype, (None,) * t.rank, t.layout) if isinstance(t, Array) else t
+
+
+def _buffers(function: Function, memory: Memory, activity: Activity) -> set[Value]:
+    """Arrays that need a shadow: some use of theirs is not a whole-array use in the region that defines them."""
+    buffers: set[Value] = set()
+    home: dict[Value, Region] = {}
+
+    def visit(region: Region) -> None:
+        for p in region.params:
+            home[p] = region
+        for op in region.ops:
+            for k, v in enumerate(op.operands):
+                if isinstance(v.type, Array) and (home.get(v) is not region or not _whole(op, k)):
+                    buffers.add(v)
+            for inner in op.regions:
+                visit(inner)
+            for r in op.results:
+                home[r] = region
+                if isinstance(r.type, Array) and (op.name in VIEWS or not memory.is_value(r)):
+                    buffers.add(r)
+
+    visit(function.body)
+    buffers.update(p for p in function.params if isinstance(p.type, Array) and not memory.is_value(p))
+    return buffers
+
+
+def _whole(op: Op, k: int) -> bool:
+    if op.name == "map":
+        return k >= op.attrs["rank"]
+    return op.name in ("yield", "return", "for", "while", "dim")
+
+

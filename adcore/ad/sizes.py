@@ -1,0 +1,106 @@
+"""Sizes in the primal: which SSA integers are an array's dims, and formulas of trip counts for people."""
+
+from __future__ import annotations
+
+from adcore.ad.regions import Place, static_trips
+from adcore.ir.core import Function, Op, Value, carried_ends, carried_inits, carried_params
+from adcore.ir.types import Array
+
+
+class Sizes:
+    """Answers for one function; ``prepare`` has put a ``dim`` op on every axis of its array parameters."""
+
+    def __init__(self, function: Function) -> None:
+        self.known: dict[tuple[Value, int], Value | None] = {}
+        self.loop_of: dict[Value, tuple[Op, int]] = {}
+        params = set(function.params)
+        for op in function.body.walk():
+            if op.name == "dim" and op.operands[0] in params:
+                self.known.setdefault((op.operands[0], op.attrs["axis"]), op.result)
+            elif op.name in ("for", "while"):
+                for k, param in enumerate(carried_params(op)):
+                    self.loop_of[param] = (op, k)
+
+    def dims(self, v: Value) -> list[Value] | None:
+        """One SSA integer per axis, found at the op that set it; None where the size of a carried array may change."""
+        assert isinstance(v.type, Array)
+        found = [self.dim(v, axis) for axis in range(v.type.rank)]
+        return None if any(d is None for d in found) else [d for d in found if d is not None]
+
+    def dim(self, v: Value, axis: int) -> Value | None:
+        if (v, axis) not in self.known:
+            self.known[v, axis] = self.trace(v, axis)
+        return self.known[v, axis]
+
+    def trace(self, v: Value, axis: int) -> Value | None:
+        op = v.owner
+        if op is None:
+            return self.carried(*self.loop_of[v], axis) if v in self.loop_of else None
+        match op.name:
+            case "map" | "alloc":
+                return op.operands[axis]
+            case "broadcast":
+                return op.operands[1 + axis]
+            case "slice":
+                return op.operands[1 + 3 * axis + 1]
+            case "if":
+                k = op.results.index(v)
+                a, b = (self.dim(r.terminator.operands[k], axis) for r in op.regions)
+                return a if a is b else None
+            case "for" | "while":
+                return self.carried(op, op.results.index(v), axis)
+        return None
+
+    def carried(self, op: Op, k: int, axis: int) -> Value | None:
+        """The dim of the k-th carried array, if every iteration leaves it as it was."""
+        param, end = carried_params(op)[k], carried_ends(op)[k]
+        start = self.dim(carried_inits(op)[k], axis)
+        if end is param:
+            return start
+        self.known[param, axis] = start  # assumed while the body is traced
+        holds = start is not None and self.dim(end, axis) is start
+        if not holds:
+            self.known[param, axis] = None
+        return start if holds else None
+
+
+def describe_trips(bytes_each: int, place: Place, dims: list[Value] | None) -> str:
+    """``8*n``, ``16*(n - 1)``, ``8*20*50``: bytes of one slot as a formula."""
+    factors = [str(bytes_each)]
+    for op in place.chain:
+        static = static_trips(op)
+        factors.append(str(static) if static is not None else _range_text(op))
+    if place.mode == "push":
+        factors.append("iterations")
+    factors += [_text(d) for d in dims or ()]
+    return "*".join(factors)
+
+
+def _range_text(op: Op) -> str:
+    lo, hi, step = op.operands[:3]
+    low, high, by = _text(lo), _text(hi), _text(step)
+    if low == "0" and by == "1":
+        return high if high.isidentifier() or high.isdigit() or high.startswith("len(") and high.endswith(")") else f"({high})"
+    if by == "1":
+        return f"({high} - {low})"
+    return f"len(range({low}, {high}, {by}))"
+
+
+def _text(v: Value) -> str:
+    op = v.owner
+    if op is None:
+        return v.name or "n"
+    if op.name == "const":
+        return str(op.attrs["value"])
+    if op.name == "dim":
+        array = op.operands[0]
+        return f"len({array.name})" if array.name else (v.name or "n")
+    signs = {"iadd": "+", "isub": "-", "imul": "*"}
+    if op.name in signs:
+        a, b = (_text(x) for x in op.operands)
+        return f"{a} {signs[op.name]} {b}" if op.name != "imul" else f"({a})*({b})"
+    if op.name in ("imax", "imin"):
+        return f"{op.name[1:]}({', '.join(_text(x) for x in op.operands)})"
+    return v.name or "n"
+
+
