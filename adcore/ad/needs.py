@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from adcore.ad.activity import Activity
+from adcore.ad.rules import apply_vjp
 from adcore.ir.build import Builder
 from adcore.ir.core import Op, Region, Value, carried_ends, carried_inits, carried_params
-from adcore.ir.opdef import MINUS_ONE, ONE, REGISTRY, ZERO
+from adcore.ir.opdef import REGISTRY
 from adcore.ir.printer import attribute
 from adcore.ir.types import F64, I64
 from adcore.ir.memory import VIEWS
@@ -64,14 +65,7 @@ class Needs:
 def _trace(op: Op, wanted: tuple[bool, ...]) -> tuple[int, ...]:
     copy = Op(op.name, [Value(v.type) for v in op.operands], [r.type for r in op.results], op.attrs)
     b, row = Builder(Region()), REGISTRY[op.name]
-    if row.vjp is not None:
-        row.vjp(b, copy.operands, copy.result, Value(F64), wanted)
-    else:
-        for partial, want in zip(row.partials, wanted, strict=True):
-            if want and partial is not None and partial not in (ZERO, ONE, MINUS_ONE):
-                assert callable(partial)
-                v = partial(b, copy.operands, copy.result)
-                b.zmul(Value(F64), v)
+    apply_vjp(b, row, copy.operands, copy.result, Value(F64), wanted)
     used = {v for o in b.region.ops for v in o.operands}
     positions = [k for k, v in enumerate(copy.operands) if v in used]
     return (*positions, -1) if copy.result in used else tuple(positions)

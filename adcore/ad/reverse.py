@@ -13,10 +13,11 @@ from adcore.ad.activity import Activity
 from adcore.ad.forward_sweep import ForwardSweep, cell, index_of, trip_count
 from adcore.ad.needs import induction
 from adcore.ad.plan import NotPlannable, Plan
+from adcore.ad.rules import apply_vjp
 from adcore.ad.sizes import Sizes
 from adcore.ir.build import Builder
 from adcore.ir.core import Function, Op, Region, Value, carried_ends, carried_inits, carried_params, free_values, has_exit
-from adcore.ir.opdef import MINUS_ONE, ONE, REGISTRY, ZERO
+from adcore.ir.opdef import REGISTRY
 from adcore.ir.rewrite import Rewriter
 from adcore.ir.types import F64, I64, Array, Type, is_differentiable
 from adcore.ir.memory import VIEWS, Memory
@@ -207,21 +208,9 @@ class ReverseSweep:
         wanted = [self.activity.is_active(v) for v in op.operands]
         operands = [self.primal.get(v, v) if v.owner is None or v.owner.name != "const" else self.get(v) for v in op.operands]
         result = self.primal.get(op.result, op.result)
-        if row.vjp is not None:
-            for v, part in zip(op.operands, row.vjp(self.b, operands, result, ct, wanted), strict=True):
-                if part is not None:
-                    self.add(v, part)
-            return
-        for v, partial, want in zip(op.operands, row.partials, wanted, strict=True):
-            if not want or partial is None or partial is ZERO:
-                continue
-            if partial is ONE:
-                self.add(v, ct)
-            elif partial is MINUS_ONE:
-                self.add(v, self.b.fneg(ct))
-            else:
-                assert callable(partial)
-                self.add(v, self.b.zmul(ct, partial(self.b, operands, result)))
+        for v, part in zip(op.operands, apply_vjp(self.b, row, operands, result, ct, wanted), strict=True):
+            if part is not None:
+                self.add(v, part)
 
     # --- memory
     def indices(self, op: Op, last: int | None = None) -> list[Value]:
