@@ -1,0 +1,109 @@
+"""What the lowering of one function carries along: the text, the values so far, the module's text, where arrays live.
+
+Errors leave through one exit block: ``fail`` stores the error in the context and branches there with status 1; the exit frees the frame's
+blocks, whatever happened.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from adcore.codegen.analysis import Flow, Summary
+from adcore.codegen.debug import DebugInfo
+from adcore.codegen.layout import ArrayRef
+from adcore.codegen.placement import Home
+from adcore.codegen.text import Block, FunctionText, ModuleText, quoted, symbol
+from adcore.ir.core import Function, Module, Value
+
+UNLIKELY = '!{!"branch_weights", i32 1048575, i32 1}'  # the first way is taken
+
+
+@dataclass(slots=True)
+class Slot:
+    """A block that belongs to the frame: variables of the entry block that hold its pointer and capacity."""
+
+    pointer: str
+    capacity: str
+
+
+@dataclass(slots=True)
+class Context:
+    module: Module
+    function: Function
+    text: ModuleText
+    flow: Flow
+    summaries: dict[str, Summary]
+    homes: dict[Value, Home]
+    debug: DebugInfo
+    w: FunctionText = field(default_factory=FunctionText)
+    env: dict[Value, str | ArrayRef] = field(default_factory=dict)
+    slots: list[Slot] = field(default_factory=list)
+    list_mark: str | None = None
+    scope: str | None = None  # the DISubprogram
+    arena: dict[str, str] = field(default_factory=dict)  # "base", "cur", "end" -> variable of the frame
+    flags: str = ""  # fast-math flags of the function, with a leading blank
+    access: str = ""  # the access group of the map being lowered
+    distinct_params: bool = True  # no two array parameters of the function share memory that it writes
+    exit: Block = field(default_factory=lambda: Block("exit"))
+    failures: list[tuple[str, Block]] = field(default_factory=list)
+    _errors: int = 0
+
+    def scalar(self, v: Value) -> str:
+        got = self.env[v]
+        assert isinstance(got, str)
+        return got
+
+    def array(self, v: Value) -> ArrayRef:
+        got = self.env[v]
+        assert isinstance(got, ArrayRef)
+        return got
+
+    # --- errors
+    def fail_from_here(self) -> None:
+        """End the current block: the error is set already."""
+        self.failures.append(("1", self.w.current))
+        self.w.line(f"br label %{self.exit.label}")
+
+    def check(self, ok: str, error: str | None) -> None:
+        """Go on if ``ok``; else leave with the error constant (None: it is set already)."""
+        w = self.w
+        go_on, bad = w.block("ok"), w.block("bad")
+        w.branch(ok, go_on, bad, self.text.node(UNLIKELY))
+        w.place(bad)
+        if error is not None:
+            w.line(f"store ptr {error}, ptr %ctx")
+        self.fail_from_here()
+        w.place(go_on)
+
+    def error(self, kind: str, message: str) -> str:
+        """The constant ``{ exception class, message }``; private to the function, so no other function moves it."""
+        self._errors += 1
+        name = f"{self.function.name}.error{self._errors}"
+        data = message.encode() + b"\0"
+        self.text.declare(f"PyExc_{kind}", f"@PyExc_{kind} = external global ptr")
+        text = symbol(f"{name}.text")
+        self.text.definitions.append(f'{text} = private unnamed_addr constant [{len(data)} x i8] c"{quoted(data)}"')
+        constant = symbol(name)
+        self.text.definitions.append(f"{constant} = internal constant %Error {{ ptr @PyExc_{kind}, ptr {text} }}")
+        return constant
+
+    # --- variables of the frame
+    def slot(self) -> Slot:
+        slot = Slot(self.w.alloca("ptr"), self.w.alloca("i64"))
+        self.slots.append(slot)
+        return slot
+
+    def mark(self) -> str:
+        """The head of the block list at entry: what is linked later is freed at the exit."""
+        if self.list_mark is None:
+            self.list_mark = self.w.alloca("ptr")
+        return self.list_mark
+
+    def tbaa(self, kind: str) -> str:
+        """Accesses of different element types never alias."""
+        root = self.text.node('!{!"adcore"}')
+        type = self.text.node(f'!{{!"{kind}", {root}, i64 0}}')
+        return f", !tbaa {self.text.node(f'!{{{type}, {type}, i64 0}}')}{self.access}"
+
+
+__all__ = ["Context", "Slot"]

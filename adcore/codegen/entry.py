@@ -1,0 +1,286 @@
+"""Entry points: the tables and the few lines of code that each member of each compiled function has.
+
+A member is one builtin, ``"<module>:<qualname>.<member>"``: a stub that lays out its frame and calls the run time of ``entry_text``, a
+thunk that calls the kernel with the words read, and constants that say how to read and to box.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from adcore.codegen.analysis import Summary
+from adcore.codegen.layout import Unsupported, kernel_params
+from adcore.codegen.text import ModuleText, quoted, symbol
+from adcore.ir.core import Function, Module
+from adcore.ir.signature import Entry, Result, TupleResult, leaves
+from adcore.ir.types import BOOL, F64, I64, Array, Scalar, Type
+
+KERNEL_OF = {"primal": "primal", "grad": "value_and_grad", "value_and_grad": "value_and_grad", "vjp": "vjp"}
+SCALAR_KIND: dict[Type, int] = {F64: 0, I64: 1, BOOL: 2}
+ARRAY_KIND: dict[Scalar, int] = {F64: 3, I64: 4, BOOL: 5}
+BOX = {"float": 0, "int": 1, "bool": 2, "np.float64": 3, "ndarray": 4}
+NOT_HANDED_OUT = 5
+NONE = -1000
+WRITTEN, COTANGENT, OUT = 1, 2, 4
+RELEASES, VJP, OUT_TUPLE, WRITES = 1, 2, 4, 8
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """One argument: a row of the ``%Param`` table."""
+
+    name: str
+    type: Type
+    flags: int
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """One kernel result: a row of the ``%Result`` table. ``like``: the parameter whose shape and type a gradient has, or -1."""
+
+    type: Type
+    box: int
+    like: int = -1
+    gradient: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """All that is said about one builtin."""
+
+    entry: Entry
+    name: str
+    kernel: Function
+    received: tuple[Received, ...]
+    cotangents: int
+    handed: tuple[Handed, ...]
+    program: tuple[int, ...]
+    outs: int
+    flags: int
+
+    @property
+    def text(self) -> str:
+        """How messages name it."""
+        return self.entry.qualname if self.name == "primal" else f"{self.entry.qualname}.{self.name}"
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.entry.name}.{self.name}"
+
+
+def kind_of(type: Type) -> int:
+    if isinstance(type, Array) and type.dtype in ARRAY_KIND:
+        return ARRAY_KIND[type.dtype]
+    if type in SCALAR_KIND:
+        return SCALAR_KIND[type]
+    raise Unsupported(f"parameters and results of type {type}")
+
+
+def words_of(type: Type) -> int:
+    return 1 + 2 * type.rank if isinstance(type, Array) else 1
+
+
+def members_of(module: Module, entries: Sequence[Entry], summaries: dict[str, Summary]) -> list[Member]:
+    members = []
+    for entry in entries:
+        for name in entry.members:
+            if name in KERNEL_OF and KERNEL_OF[name] in entry.kernels:
+                kernel = module.functions[entry.kernels[KERNEL_OF[name]]]
+                members.append(_member(entry, name, kernel, summaries[kernel.name]))
+    return members
+
+
+def _member(entry: Entry, name: str, kernel: Function, summary: Summary) -> Member:
+    if name != "primal" and summary.writes:
+        raise Unsupported(f"a derivative that writes its argument ({entry.name})")
+    count = len(entry.parameters)
+    received = []
+    for k, p in enumerate(kernel.params):
+        flags = COTANGENT if k >= count else WRITTEN if k in summary.writes else 0
+        received.append(Received(entry.parameters[k].name if k < count else _output_name(entry, k - count), p.type, flags))
+    handed, program = _results(entry, name, kernel)
+    gradients = [h for h in handed if h.gradient]
+    outs = len(gradients) if name in ("grad", "value_and_grad") and any(isinstance(h.type, Array) for h in gradients) else 0
+    flags = (RELEASES if summary.loops else 0) | (VJP if name == "vjp" else 0)
+    flags |= (OUT_TUPLE if outs and not entry.bare else 0) | (WRITES if summary.writes else 0)
+    cotangents = len(kernel.params) - count
+    return Member(entry, name, kernel, tuple(received), cotangents, tuple(handed), tuple(program), outs, flags)
+
+
+def _output_name(entry: Entry, k: int) -> str:
+    return "the result" if len(leaves(entry.result)) == 1 else f"result {k}"
+
+
+def _results(entry: Entry, name: str, kernel: Function) -> tuple[list[Handed], list[int]]:
+    """What the kernel returns, and the program that puts it together."""
+    values = [Handed(leaf.type, BOX[leaf.boxed]) for leaf in leaves(entry.result)]
+    if name == "primal":
+        return values, _structure(entry.result, 0)[0]
+    gradients = []
+    for index in entry.wrt:
+        type = entry.parameters[index].type
+        box = BOX["ndarray" if isinstance(type, Array) else "float"]
+        gradients.append(Handed(type, box, index, True))
+    first = len(values)
+    program = list(range(first, first + len(gradients)))
+    if not entry.bare:
+        program.append(-1 - len(gradients))
+    if name == "grad":
+        values = [Handed(v.type, NOT_HANDED_OUT) for v in values]
+    else:
+        program = [*_structure(entry.result, 0)[0], *program, -1 - 2]
+    return [*values, *gradients], program
+
+
+def _structure(result: Result, first: int) -> tuple[list[int], int]:
+    """Postfix program of a result structure whose leaves are numbered from ``first``; the next number."""
+    if result is None:
+        return [NONE], first
+    if not isinstance(result, TupleResult):
+        return [first], first + 1
+    program: list[int] = []
+    for item in result.items:
+        part, first = _structure(item, first)
+        program += part
+    return [*program, -1 - len(result.items)], first
+
+
+# --- text
+def write_member(text: ModuleText, member: Member) -> str:
+    """Append the member's constants, thunk and stub; the row of the method table."""
+    for type, handed in zip(member.kernel.results, member.handed, strict=True):
+        if kind_of(type) != kind_of(handed.type):
+            raise Unsupported(f"{member.full_name}: the kernel returns {type} where {handed.type} is declared")
+    _write_tables(text, member)
+    _write_thunk(text, member)
+    _write_stub(text, member)
+    name, stub = _cstring(text, member, "method", member.full_name), _name(member, "stub")
+    return f"{{ ptr, ptr, i32, ptr }} {{ ptr {name}, ptr {stub}, i32 130, ptr null }}"  # METH_FASTCALL | METH_KEYWORDS
+
+
+def _name(member: Member, part: str) -> str:
+    return symbol(f"e.{member.full_name}.{part}")
+
+
+def _cstring(text: ModuleText, member: Member, part: str, value: str) -> str:
+    name, data = _name(member, part), value.encode() + b"\0"
+    text.definitions.append(f'{name} = private unnamed_addr constant [{len(data)} x i8] c"{quoted(data)}"')
+    return name
+
+
+def _word_offsets(member: Member) -> list[int]:
+    offsets, at = [], 0
+    for r in member.received:
+        offsets.append(at)
+        at += words_of(r.type)
+    return [*offsets, at]
+
+
+def _array(type: str, rows: Sequence[str]) -> str:
+    return f"[{len(rows)} x {type}] [{', '.join(f'{type} {r}' for r in rows)}]" if rows else f"[0 x {type}] zeroinitializer"
+
+
+def _write_tables(text: ModuleText, member: Member) -> None:
+    offsets = _word_offsets(member)
+    params = []
+    symbols: dict[str, int] = {}
+    for k, r in enumerate(member.received):
+        params.append(_param_row(text, member, r, f"p{k}", _dim_specs(r.type, offsets[k], symbols)))
+    results, at = [], 0
+    for k, h in enumerate(member.handed):
+        results.append(_result_row(text, member, h, k, offsets, at))
+        at += words_of(h.type)
+    rows = (("params", "%Param", params), ("results", "%Result", results), ("program", "i32", [str(c) for c in member.program]))
+    for part, type, items in rows:
+        text.definitions.append(f"{_name(member, part)} = internal constant {_array(type, items)}")
+    positional = len(member.received) - member.cotangents
+    fields = [
+        f"ptr {_cstring(text, member, 'text', member.text)}", f"ptr {_name(member, 'thunk')}", f"i32 {positional}",
+        f"i32 {member.cotangents}", f"ptr {_name(member, 'params')}", f"ptr {_name(member, 'results')}", f"i32 {len(results)}",
+        f"ptr {_name(member, 'program')}", f"i32 {len(member.program)}", f"i32 {member.flags}", f"i32 {member.outs}",
+        f"ptr {_cstring(text, member, 'entry', member.entry.name)}",
+    ]  # fmt: skip
+    text.definitions.append(f"{_name(member, 'member')} = internal constant %Member {{ {', '.join(fields)} }}")
+
+
+def _dim_specs(type: Type, word: int, symbols: dict[str, int]) -> list[int]:
+    """What each axis must measure: see ``%Param``. The first use of a symbol defines it."""
+    if not isinstance(type, Array):
+        return []
+    specs = []
+    for axis, dim in enumerate(type.dims):
+        if isinstance(dim, int):
+            specs.append(dim)
+        elif dim is None or dim not in symbols:
+            specs.append(-1)
+            if dim is not None:
+                symbols[dim] = word + 1 + axis
+        else:
+            specs.append(-2 - symbols[dim])
+    return specs
+
+
+def _param_row(text: ModuleText, member: Member, r: Received, part: str, dims: list[int]) -> str:
+    name = _cstring(text, member, f"{part}.name", r.name)
+    spec = "null"
+    if dims:
+        spec = _name(member, f"{part}.dims")
+        text.definitions.append(f"{spec} = private unnamed_addr constant {_array('i64', [str(d) for d in dims])}")
+    rank = r.type.rank if isinstance(r.type, Array) else 0
+    return f"{{ ptr {name}, i32 {kind_of(r.type)}, i32 {rank}, i32 {r.flags}, ptr {spec} }}"
+
+
+def _result_row(text: ModuleText, member: Member, h: Handed, k: int, offsets: list[int], at: int) -> str:
+    rank = h.type.rank if isinstance(h.type, Array) else 0
+    like, out = -1, "null"
+    if h.gradient:
+        if isinstance(h.type, Array):
+            like = offsets[h.like]
+        shape = [-2 - (like + 1 + axis) for axis in range(rank)]
+        row = _param_row(text, member, Received(member.entry.parameters[h.like].name, h.type, WRITTEN | OUT), f"out{k}", shape)
+        out = _name(member, f"out{k}")
+        text.definitions.append(f"{out} = internal constant %Param {row}")
+    return f"{{ i32 {kind_of(h.type)}, i32 {rank}, i32 {h.box}, i32 {like}, i32 {at}, ptr {out} }}"
+
+
+def _write_thunk(text: ModuleText, member: Member) -> None:
+    """words -> kernel parameters; outs are passed by address."""
+    lines, args, at = [], ["ptr %ctx"], 0
+    for k, p in enumerate(member.kernel.params):
+        for part in kernel_params(p.type, f"a{k}"):
+            type, name = part.split(" %")
+            lines.append(f"  %w.{name} = getelementptr i64, ptr %words, i64 {at}")
+            lines.append(f"  %{name} = load {type}, ptr %w.{name}")
+            args.append(f"{type} %{name}")
+            at += 1
+    at = 0
+    for k, type in enumerate(member.kernel.results):
+        lines.append(f"  %out{k} = getelementptr i64, ptr %outs, i64 {at}")
+        args.append(f"ptr %out{k}")
+        at += words_of(type)
+    kernel = symbol(f"k.{member.kernel.name}")
+    lines.append(f"  %status = call i32 {kernel}({', '.join(args)})")
+    text.definitions.append(
+        f"define internal i32 {_name(member, 'thunk')}(ptr %ctx, ptr %words, ptr %outs) #3 {{\n" + "\n".join(lines) + "\n  ret i32 %status\n}"
+    )
+
+
+def _write_stub(text: ModuleText, member: Member) -> None:
+    received, handed = len(member.received), len(member.handed)
+    sizes = {
+        "items": f"[{received} x ptr]", "owned": f"[{received} x ptr]", "words": f"[{_word_offsets(member)[-1]} x i64]",
+        "outs": f"[{sum(words_of(h.type) for h in member.handed)} x i64]", "boxed": f"[{handed} x ptr]",
+        "stack": f"[{len(member.program)} x ptr]",
+    }  # fmt: skip
+    lines = ["  %frame = alloca %Frame"]
+    for k, (name, size) in enumerate(sizes.items()):
+        lines.append(f"  %{name} = alloca {size}, align 8")
+        if name in ("owned", "outs", "boxed"):
+            lines.append(f"  store {size} zeroinitializer, ptr %{name}")
+        lines.append(f"  %f.{name} = getelementptr %Frame, ptr %frame, i32 0, i32 {k}")
+        lines.append(f"  store ptr %{name}, ptr %f.{name}")
+    call = f"call ptr @py.call(ptr %self, ptr %args, i64 %nargs, ptr %kwnames, ptr {_name(member, 'member')}, ptr %frame)"
+    lines += [f"  %answer = {call}", "  ret ptr %answer"]
+    head = f"define internal ptr {_name(member, 'stub')}(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) #3"
+    text.definitions.append(f"{head} {{\n" + "\n".join(lines) + "\n}")

@@ -1,0 +1,266 @@
+"""Ops on arrays: creation, views, element accesses, whole-array assignment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from adcore.codegen.context import Context
+from adcore.codegen.layout import ArrayRef, Unsupported, address, byte_strides, element_count, load, size_of, store
+from adcore.codegen.placement import Home, Place
+from adcore.codegen.support import BLOCKS
+from adcore.codegen.text import double, is_literal, quoted, symbol
+from adcore.ir.core import Op, Value
+from adcore.ir.types import BOOL, F64, Array, Scalar
+
+NUMPY_BYTES = {"f64": "<f8", "i64": "<i8", "bool": "|b1"}
+
+
+# --- creation
+def byte_size(c: Context, dims: Sequence[str], dtype: Scalar) -> str:
+    """Bytes of a fresh array; leaves with MemoryError where that is no sensible number."""
+    w, size = c.w, str(size_of(dtype))
+    total, bad = size, []
+    for dim in dims:
+        if is_literal(total) and is_literal(dim) and 0 <= int(total) * int(dim) < 2**62:
+            total = str(int(total) * int(dim))
+            continue
+        c.text.declare("umul", "declare { i64, i1 } @llvm.umul.with.overflow.i64(i64, i64)")
+        pair = w.value(f"call {{ i64, i1 }} @llvm.umul.with.overflow.i64(i64 {total}, i64 {dim})")
+        total = w.value(f"extractvalue {{ i64, i1 }} {pair}, 0")
+        bad.append(w.value(f"extractvalue {{ i64, i1 }} {pair}, 1"))
+    if bad:
+        bad.append(w.value(f"icmp ugt i64 {total}, {2**62}"))
+        any_bad = bad[0]
+        for flag in bad[1:]:
+            any_bad = w.value(f"or i1 {any_bad}, {flag}")
+        c.check(w.value(f"xor i1 {any_bad}, true"), "@rt.no_memory")
+    return total
+
+
+def fresh(c: Context, home: Home, dtype: Scalar, dims: Sequence[str]) -> ArrayRef:
+    """Memory for a new contiguous array of the given dims, contents unset."""
+    bytes = byte_size(c, dims, dtype)
+    match home.place:
+        case Place.STACK:
+            data = c.w.alloca(f"[{bytes} x i8]", 16)
+        case Place.RESULT:
+            data = c.w.value(f"call ptr @rt.result(ptr %ctx, ptr %out{home.result}, i64 {bytes})")
+            _check_memory(c, data)
+        case Place.LIST:
+            c.mark()
+            data = c.w.value(f"call ptr @rt.alloc(ptr %ctx, i64 {bytes})")
+            _check_memory(c, data)
+            c.w.line(f"call void @rt.link(ptr %ctx, ptr {data})")
+        case Place.SLOT:
+            data = _from_slot(c, bytes, home.in_loop)
+    return ArrayRef(dtype, data, tuple(dims), None)
+
+
+def _check_memory(c: Context, data: str) -> None:
+    c.check(c.w.value(f"icmp ne ptr {data}, null"), None)
+
+
+def _from_slot(c: Context, bytes: str, in_loop: bool) -> str:
+    w, slot = c.w, c.slot()
+    if not in_loop:
+        data = w.value(f"call ptr @rt.alloc(ptr %ctx, i64 {bytes})")
+        _check_memory(c, data)
+        w.line(f"store ptr {data}, ptr {slot.pointer}")
+        return data
+    grow, ready = w.block("grow"), w.block("ready")
+    have = w.value(f"load i64, ptr {slot.capacity}")
+    w.branch(w.value(f"icmp uge i64 {have}, {bytes}"), ready, grow, c.text.node('!{!"branch_weights", i32 1000, i32 1}'))
+    w.place(grow)
+    old = w.value(f"load ptr, ptr {slot.pointer}")
+    w.line(f"call void @rt.free(ptr {old})")
+    w.line(f"store ptr null, ptr {slot.pointer}")
+    w.line(f"store i64 0, ptr {slot.capacity}")
+    data = w.value(f"call ptr @rt.alloc(ptr %ctx, i64 {bytes})")
+    _check_memory(c, data)
+    w.line(f"store ptr {data}, ptr {slot.pointer}")
+    w.line(f"store i64 {bytes}, ptr {slot.capacity}")
+    w.br(ready)
+    w.place(ready)
+    return w.value(f"load ptr, ptr {slot.pointer}")
+
+
+def free_frame(c: Context) -> None:
+    """In the exit block: give back what the frame owns."""
+    for slot in c.slots:
+        c.w.line(f"call void @rt.free(ptr {c.w.value(f'load ptr, ptr {slot.pointer}')})")
+    if c.list_mark is not None:
+        c.w.line(f"call void @rt.release(ptr %ctx, ptr {c.w.value(f'load ptr, ptr {c.list_mark}')})")
+
+
+def open_frame(c: Context) -> list[str]:
+    """Initialisation of the frame's variables, known only when the body is written: lines for the entry block."""
+    lines = [f"store ptr null, ptr {s.pointer}" for s in c.slots]
+    lines += [f"store i64 0, ptr {s.capacity}" for s in c.slots]
+    if c.list_mark is not None:
+        lines.append(f"%list.head = getelementptr %Ctx, ptr %ctx, i32 0, i32 {BLOCKS}")
+        lines += ["%list.mark = load ptr, ptr %list.head", f"store ptr %list.mark, ptr {c.list_mark}"]
+    return lines
+
+
+def lower_alloc(c: Context, op: Op) -> None:
+    dtype = op.attrs["dtype"]
+    ref = fresh(c, c.homes[op.result], dtype, [c.scalar(v) for v in op.operands])
+    fill = op.attrs["fill"]
+    if fill is not None:
+        fill_with(c, ref, fill)
+    c.env[op.result] = ref
+
+
+def fill_with(c: Context, ref: ArrayRef, fill: float | int | bool) -> None:
+    w, count = c.w, element_count(c.w, ref)
+    if ref.dtype == F64 and double(float(fill)) == double(0.0) or ref.dtype != F64 and not fill:
+        c.text.declare("memset", "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
+        w.line(f"call void @llvm.memset.p0.i64(ptr align 8 {ref.data}, i8 0, i64 {w.mul(count, str(ref.size))}, i1 false)")
+        return
+    value = double(float(fill)) if ref.dtype == F64 else str(int(fill)) if ref.dtype != BOOL else "true"
+    flat = ArrayRef(ref.dtype, ref.data, (count,), None)
+    nest(c, [count], lambda index: store(w, address(w, flat, index), ref.dtype, value))
+
+
+def lower_constarray(c: Context, op: Op) -> None:
+    name = op.attrs["name"]
+    array = c.module.constants[name]
+    assert isinstance(op.result.type, Array)
+    dtype = op.result.type.dtype
+    if dtype.name not in NUMPY_BYTES:
+        raise Unsupported(f"constant arrays of {dtype}")
+    data = array.astype(NUMPY_BYTES[dtype.name], order="C", copy=False).tobytes("C")
+    constant = symbol(f"{c.function.name}.constant.{name}")
+    definition = f'{constant} = private unnamed_addr constant [{len(data)} x i8] c"{quoted(data)}", align 16'
+    c.text.declare(constant, definition)
+    c.env[op.result] = ArrayRef(dtype, constant, tuple(str(n) for n in array.shape), None)
+
+
+# --- views
+def lower_dim(c: Context, op: Op) -> None:
+    c.env[op.result] = c.array(op.operands[0]).dims[op.attrs["axis"]]
+
+
+def lower_slice(c: Context, op: Op) -> None:
+    """Per axis start, size, step: data moves by start strides (the front end keeps start in the array where size > 0)."""
+    w, ref = c.w, c.array(op.operands[0])
+    numbers = [c.scalar(v) for v in op.operands[1:]]
+    old = byte_strides(w, ref)
+    strides = [w.mul(s, step) for s, step in zip(old, numbers[2::3], strict=True)]
+    offset = "0"
+    for start, stride in zip(numbers[0::3], old, strict=True):
+        offset = w.add(offset, w.mul(start, stride))
+    data = ref.data if offset == "0" else w.value(f"getelementptr i8, ptr {ref.data}, i64 {offset}")
+    c.env[op.result] = ArrayRef(ref.dtype, data, tuple(numbers[1::3]), tuple(strides))
+
+
+def lower_broadcast(c: Context, op: Op) -> None:
+    """Stride 0 where the operand has size 1 and for new axes in front."""
+    w, ref = c.w, c.array(op.operands[0])
+    dims = [c.scalar(v) for v in op.operands[1:]]
+    strides = ["0"] * (len(dims) - len(ref.dims))
+    for dim, stride, want in zip(ref.dims, byte_strides(w, ref), dims[len(strides) :], strict=True):
+        if dim == "1":
+            strides.append("0")
+        elif is_literal(dim) or dim == want:
+            strides.append(stride)
+        else:
+            one = w.value(f"icmp eq i64 {dim}, 1")
+            strides.append(w.value(f"select i1 {one}, i64 0, i64 {stride}"))
+    c.env[op.result] = ArrayRef(ref.dtype, ref.data, tuple(dims), tuple(strides))
+
+
+# --- accesses
+def lower_load(c: Context, op: Op) -> None:
+    ref = c.array(op.operands[0])
+    pointer = address(c.w, ref, [c.scalar(v) for v in op.operands[1:]])
+    c.env[op.result] = load(c.w, pointer, ref.dtype, c.tbaa(ref.dtype.name))
+
+
+def lower_store(c: Context, op: Op) -> None:
+    ref = c.array(op.operands[0])
+    pointer = address(c.w, ref, [c.scalar(v) for v in op.operands[1:-1]])
+    store(c.w, pointer, ref.dtype, c.scalar(op.operands[-1]), c.tbaa(ref.dtype.name))
+
+
+def lower_accum(c: Context, op: Op) -> None:
+    ref = c.array(op.operands[0])
+    pointer = address(c.w, ref, [c.scalar(v) for v in op.operands[1:-1]])
+    _add_into(c, ref.dtype, pointer, c.scalar(op.operands[-1]))
+
+
+def _add_into(c: Context, dtype: Scalar, pointer: str, value: str) -> None:
+    w, suffix = c.w, c.tbaa(dtype.name)
+    have = load(w, pointer, dtype, suffix)
+    if dtype == F64:
+        total = w.value(f"fadd{c.flags} double {have}, {value}")
+    else:
+        total = w.value(f"{'or' if dtype == BOOL else 'add'} {'i1' if dtype == BOOL else 'i64'} {have}, {value}")
+    store(w, pointer, dtype, total, suffix)
+
+
+# --- whole arrays
+def nest(c: Context, dims: Sequence[str], body: Callable[[list[str]], None]) -> None:
+    """A loop nest over the box, last axis innermost."""
+    w = c.w
+    index: list[str] = []
+    open_loops = []
+    for dim in dims:
+        before, head, inside, done = w.current, w.block("head"), w.block("body"), w.block("done")
+        w.br(head)
+        w.place(head)
+        i = w.phi("i64")
+        i.add("0", before)
+        w.branch(w.value(f"icmp slt i64 {i.name}, {dim}"), inside, done)
+        w.place(inside)
+        index.append(i.name)
+        open_loops.append((i, head, done))
+    body(index)
+    for i, head, done in reversed(open_loops):
+        i.add(w.value(f"add nuw nsw i64 {i.name}, 1"), w.current)
+        w.loop_br(head, loop_metadata(c))
+        w.place(done)
+
+
+def loop_metadata(c: Context, *extra: str) -> str:
+    progress = c.text.node('!{!"llvm.loop.mustprogress"}')
+    return c.text.node(f"distinct !{{{', '.join(['SELF', progress, *extra])}}}")
+
+
+def copy(c: Context, target: ArrayRef, source: ArrayRef, add: bool = False, unaligned: bool = False) -> None:
+    """``target[...] = source`` element by element; the two do not overlap, or are the same. ``unaligned``: one is on the tape."""
+    w, suffix = c.w, "" if unaligned else c.tbaa(target.dtype.name)
+    align = 1 if unaligned else None
+    if target.strides is None and source.strides is None:
+        count = element_count(w, target)
+        target = ArrayRef(target.dtype, target.data, (count,), None)
+        source = ArrayRef(source.dtype, source.data, (count,), None)
+
+    def element(index: list[str]) -> None:
+        value = load(w, address(w, source, index), source.dtype, suffix, align)
+        pointer = address(w, target, index)
+        if add:
+            _add_into(c, target.dtype, pointer, value)
+        else:
+            store(w, pointer, target.dtype, value, suffix, align)
+
+    nest(c, target.dims, element)
+
+
+def lower_assign(c: Context, op: Op) -> None:
+    """The source is read as it was before: through a temporary where the two may share memory."""
+    target, source = c.array(op.operands[0]), c.array(op.operands[1])
+    if may_overlap(c, op.operands[0], op.operands[1]):
+        in_loop = True  # the slot keeps its block between executions
+        temporary = fresh(c, Home(Place.SLOT, in_loop=in_loop), source.dtype, source.dims)
+        copy(c, temporary, source)
+        source = temporary
+    copy(c, target, source, add=op.attrs["mode"] == "add")
+
+
+def may_overlap(c: Context, a: Value, b: Value) -> bool:
+    """Distinct roots never overlap, but two parameters of a function that other functions call may."""
+    if c.flow.may_alias(a, b):
+        return True
+    params = set(c.function.params)
+    return not c.distinct_params and bool(c.flow.roots[a] & params) and bool(c.flow.roots[b] & params)
