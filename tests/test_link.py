@@ -283,6 +283,22 @@ def test_debug_information_names_file_and_line(tmp_path: Path) -> None:
     assert run(referee("addr2line"), "-e", path, address).strip().endswith("pkg/model.py:12")
 
 
+def test_unwinders_find_the_record_of_every_function(tmp_path: Path) -> None:
+    """By asking libgcc, which searches the sorted table of .eh_frame_hdr for an address within the function."""
+    try:
+        find = ctypes.CDLL("libgcc_s.so.1")._Unwind_Find_FDE
+    except OSError:
+        pytest.skip("no libgcc_s.so.1")
+    find.restype, find.argtypes = ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_void_p)
+    library = ctypes.CDLL(str(linked(tmp_path, "many")))
+    for name in MANY_NAMES:
+        address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
+        bases = (ctypes.c_void_p * 3)()  # text base, data base, start of the function
+        assert address is not None
+        assert find(address + 1, bases)
+        assert bases[2] == address
+
+
 def test_segments_are_protected(tmp_path: Path) -> None:
     text = run(referee("readelf"), "-lW", linked(tmp_path, "calls"))
     flags = {line.split()[0]: line for line in text.splitlines() if line.strip()[:4] in ("LOAD", "GNU_")}

@@ -534,6 +534,25 @@ def test_single_modules_and_scripts(tmp_path: Path) -> None:
         assert done == "42\n", command
 
 
+def test_projects_that_share_a_namespace_keep_their_extensions_apart(tmp_path: Path) -> None:
+    """`shared` has no __init__.py; one project has modules right in it, the other a package."""
+    text = "from adcore import autodiff\n\n@autodiff\ndef f(x: float) -> float:\n    return x\n"
+    inner = tmp_path / "shared/inner"
+    inner.mkdir(parents=True)
+    (inner / "__init__.py").write_text("")
+    for folder, module, answer in ((tmp_path / "shared", "shared.model", 1), (inner, "shared.inner.model", 2)):
+        (folder / "model.py").write_text(text)
+        entry = {"deps": [], "wrt": ["x"], "bare": True, "members": ["primal"]}
+        entry["options_sha256"] = table_hash(None, f"{module}:f")
+        metadata = {"modules": {module: {"sha256": source_hash(text), "functions": {"f": entry}}}}
+        (folder / "_adcore.py").write_text(
+            f"__adcore_abi__ = 1\n__adcore_meta__ = {json.dumps(metadata)!r}\n"
+            f"globals()['{module}:f.primal'] = lambda x: {answer}\n"
+        )
+    code = "import shared.model, shared.inner.model as other; print(shared.model.f(0.0), other.f(0.0))"
+    assert python("-c", code, cwd=tmp_path) == "1 2\n"
+
+
 def python(*arguments: str, cwd: Path | None = None) -> str:
     here = str(Path(adcore.__file__).parent.parent)
     environment = {**os.environ, "PYTHONPATH": here, "PYTHONDONTWRITEBYTECODE": "1"}
