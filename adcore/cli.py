@@ -1,0 +1,247 @@
+"""The command `adcore`: reads the command line, calls one door, prints, returns the exit code.
+
+Invariants: no input yields a traceback; a mistake on the command line is one line on standard error, with a suggestion
+where there is one, and exit code 2; each command imports what it needs and nothing else, so `lint` works with NumPy
+and tomli alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from adcore.diagnostics import RULES, Rule
+from adcore.lint.formats import FORMATS
+from adcore.suggest import suggest
+
+STAGES = ("ir", "optimised", "plan", "derivative", "llvm", "asm")
+_WITH_LLVM = frozenset({"llvm", "asm"})
+_STDIN = "-"
+_BROKEN_PIPE, _INTERRUPTED = 141, 130
+
+
+class UsageError(Exception):
+    """A mistake on the command line; its text is one line for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command: `arguments` declares them, `run` returns the exit code."""
+
+    help: str
+    arguments: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace], int]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line; the exit code."""
+    try:
+        try:
+            return _run(list(sys.argv[1:] if arguments is None else arguments))
+        finally:
+            sys.stdout.flush()
+    except UsageError as mistake:
+        print(mistake, file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # The interpreter flushes once more at its end; let it flush into nothing.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _BROKEN_PIPE
+
+
+def _run(arguments: list[str]) -> int:
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # a name with undecodable bytes must not stop the report
+    name = arguments[0] if arguments else "--help"
+    if name in ("-h", "--help"):
+        print(_overview(), file=sys.stdout if arguments else sys.stderr)
+        return 0 if arguments else 2
+    if name in ("-V", "--version"):
+        print(f"adcore {_version()}")
+        return 0
+    if name not in COMMANDS:
+        kind = "option" if name.startswith("-") else "command"
+        allowed = ("--help", "--version") if kind == "option" else tuple(COMMANDS)
+        raise UsageError(f"adcore: unknown {kind} `{name}`; {_remedy(name, allowed)}")
+    command = COMMANDS[name]
+    parser = _Parser(prog=f"adcore {name}", description=command.help, allow_abbrev=False)
+    command.arguments(parser)
+    return command.run(parser.parse(arguments[1:]))
+
+
+class _Parser(argparse.ArgumentParser):
+    """Mistakes are `UsageError`s of one line."""
+
+    def parse(self, arguments: list[str]) -> argparse.Namespace:
+        namespace, unknown = self.parse_known_args(arguments)
+        for word in unknown:
+            if word.startswith("-") and word != _STDIN:
+                name = word.partition("=")[0]
+                flags = [flag for flag in self._option_string_actions if flag.startswith("--")]
+                raise UsageError(f"{self.prog}: unknown option `{name}`; {_remedy(name, flags)}")
+        if unknown:
+            raise UsageError(f"{self.prog}: `{unknown[0]}` is one argument too many")
+        return namespace
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{self.prog}: {' '.join(message.split())}")
+
+
+def _one_of(allowed: Sequence[str]) -> Callable[[str], str]:
+    def check(word: str) -> str:
+        if word not in allowed:
+            raise argparse.ArgumentTypeError(f"`{word}` is not a value; {_remedy(word, allowed)}")
+        return word
+
+    return check
+
+
+def _remedy(word: str, allowed: Iterable[str]) -> str:
+    names = list(allowed)
+    near = suggest(word, names)
+    return f"did you mean `{near}`?" if near is not None else f"there are {', '.join(f'`{name}`' for name in names)}"
+
+
+def _overview() -> str:
+    width = max(map(len, COMMANDS))
+    lines = [f"  {name:<{width}}  {command.help}" for name, command in COMMANDS.items()]
+    head = "usage: adcore COMMAND ...\n\nCompiles numerical Python functions and their derivatives.\n\ncommands:"
+    return "\n".join([head, *lines, "\n`adcore COMMAND --help` shows its options; `adcore --version` the version."])
+
+
+def _version() -> str:
+    from adcore import __version__
+
+    return __version__
+
+
+def _need(module: str, extra: str, what: str) -> None:
+    if importlib.util.find_spec(module) is None:
+        raise UsageError(f"adcore: {what} needs {module}, which is not installed: pip install 'adcore[{extra}]'")
+
+
+# lint
+
+
+def _lint_arguments(parser: argparse.ArgumentParser) -> None:
+    help = "files and folders (default: the working directory); `-` is standard input"
+    parser.add_argument("paths", nargs="*", default=["."], metavar="PATH", help=help)
+    words = ", ".join(FORMATS)
+    parser.add_argument("--format", type=_one_of(FORMATS), default="full", metavar="FORMAT", help=f"{words}")
+    parser.add_argument("--stdin-filename", metavar="FILE", help="the file that standard input stands for")
+
+
+def _lint(options: argparse.Namespace) -> int:
+    from adcore.driver import analyse
+    from adcore.lint.run import Buffer, lint
+
+    if options.stdin_filename is not None and _STDIN not in options.paths:
+        raise UsageError("adcore lint: `--stdin-filename` goes with the path `-`")
+    buffer = Buffer(sys.stdin.buffer.read(), options.stdin_filename) if _STDIN in options.paths else None
+    outcome = lint(options.paths, analyse, options.format, os.environ, buffer)
+    if outcome.text:
+        print(outcome.text)
+    if outcome.count and options.format != "json":
+        sys.stdout.flush()
+        print(f"adcore lint: {outcome.count}", file=sys.stderr)
+    return outcome.code
+
+
+# show
+
+
+def _show_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("function", metavar="FILE:FUNCTION", help="a function with `@autodiff`")
+    parser.add_argument("--stage", type=_one_of(STAGES), default="plan", metavar="STAGE", help=", ".join(STAGES))
+
+
+def _show(options: argparse.Namespace) -> int:
+    from adcore import driver
+    from adcore.frontend.layout import Layouts
+    from adcore.frontend.project import Project
+    from adcore.lint.check import decode_as
+    from adcore.lint.files import reason
+    from adcore.source import SourceText
+
+    file, colon, function = options.function.rpartition(":")
+    if not (file and colon and function):
+        raise UsageError(f"adcore show: `{options.function}` is not FILE:FUNCTION")
+    if options.stage in _WITH_LLVM:
+        _need("llvmlite", "build", f"the stage `{options.stage}`")
+    path = os.path.abspath(file)
+    try:
+        text = decode_as(path, Path(path).read_bytes())
+    except (OSError, ValueError) as error:
+        raise UsageError(f"adcore show: `{file}` cannot be read: {reason(error)}") from None
+    if text is None:
+        raise UsageError(f"adcore show: `{file}` is not text in the encoding that it declares")
+    layout = Layouts().of(path)
+    project, source = Project(layout.roots), SourceText(path, text)
+    try:
+        print(driver.show(project, source, layout.module, function, options.stage))
+    except driver.NoSuchFunction as missing:
+        raise UsageError(f"adcore show: {missing}") from None
+    return 0
+
+
+# explain
+
+
+def _explain_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", nargs="?", metavar="NAME", help="a rule's name or code; without it all rules")
+
+
+def _explain(options: argparse.Namespace) -> int:
+    if options.name is None:
+        print("\n".join(f"{rule.code}  {rule.name:<{_widest()}}  {rule.summary}" for rule in RULES.values()))
+        return 0
+    by_code = {rule.code: rule for rule in RULES.values()}
+    rule = RULES.get(options.name) or by_code.get(options.name.upper())
+    if rule is None:
+        near = suggest(options.name, RULES)
+        remedy = f"did you mean `{near}`?" if near else "`adcore explain` lists all rules"
+        raise UsageError(f"adcore explain: there is no rule `{options.name}`; {remedy}")
+    print(_explained(rule))
+    return 0
+
+
+def _widest() -> int:
+    return max(map(len, RULES))
+
+
+def _explained(rule: Rule) -> str:
+    parts = [f"{rule.name} ({rule.code}, {rule.severity}): {rule.summary}", f"{rule.why}\n{rule.fix}"]
+    for title, example in (("Reported:", rule.before), ("Instead:", rule.after)):
+        if example:
+            parts.append(title + "\n\n" + "\n".join(f"    {line}".rstrip() for line in example.splitlines()))
+    return "\n\n".join(parts)
+
+
+# lsp
+
+
+def _no_arguments(parser: argparse.ArgumentParser) -> None:
+    # Editors add this to every server's command line.
+    parser.add_argument("--stdio", action="store_true", help="speak over standard input and output (it always does)")
+
+
+def _lsp(options: argparse.Namespace) -> int:
+    _need("pygls", "lsp", "the language server")
+    return int(importlib.import_module("adcore_lsp").main())
+
+
+COMMANDS: dict[str, Command] = {
+    "lint": Command("Check the functions and the options of a project, without running it.", _lint_arguments, _lint),
+    "show": Command("Print what the compiler makes of a function, at one of its stages.", _show_arguments, _show),
+    "explain": Command("Explain a rule: what it finds, why, what to write instead.", _explain_arguments, _explain),
+    "lsp": Command("Serve editors over standard input and output.", _no_arguments, _lsp),
+}
