@@ -199,7 +199,9 @@ def _check_source(extension: Extension, home: HomeModule, name: str, function: M
 
 
 def _changed_name(text: str, compiled: Mapping[str, str]) -> str | None:
-    """The first of the names whose meaning in `text` is not what was compiled."""
+    """The first of the names whose meaning in `text` is not what was compiled. Nothing to compare by is a change."""
+    if not compiled:
+        return "the source"
     try:
         hashes = NameHashes(ast.parse(text))
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -370,6 +370,16 @@ def test_reloading_an_edited_module_sees_the_edit(package: Package) -> None:
     refusal(importlib.reload(model).cube, 1.0)
 
 
+def test_a_change_that_cannot_be_judged_is_stale(package: Package, monkeypatch: pytest.MonkeyPatch) -> None:
+    metadata = package.metadata()
+    metadata["modules"]["fakepkg.model"]["functions"]["cube"]["deps"] = []
+    monkeypatch.setattr(package, "metadata", lambda: metadata)
+    package.build()
+    package.model += "# edited\n"
+    package.write()
+    assert "the source in fakepkg.model has changed" in refusal(package.load().cube, 1.0)
+
+
 def test_source_that_does_not_parse_is_stale(package: Package) -> None:
     cube = package.load().cube
     package.helpers += "def broken(:\n"
