@@ -150,9 +150,7 @@ def _return_array(c: Context, v: Value, value: ArrayRef, k: int) -> None:
     w, home = c.w, c.homes.get(v)
     if home is None or home.place is not Place.RESULT or home.result != k:
         bytes = w.mul(element_count(w, value), str(value.size))
-        data = w.value(f"call ptr @rt.result(ptr %ctx, ptr %out{k}, i64 {bytes})")
-        c.check(w.value(f"icmp ne ptr {data}, null"), None)
-        target = ArrayRef(value.dtype, data, value.dims, None)
+        target = ArrayRef(value.dtype, memory.result_memory(c, k, bytes), value.dims, None)
         memory.copy(c, target, value)
         value = target
     for j, number in enumerate((*value.dims, *byte_strides(w, value))):

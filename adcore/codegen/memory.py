@@ -44,8 +44,7 @@ def fresh(c: Context, home: Home, dtype: Scalar, dims: Sequence[str]) -> ArrayRe
         case Place.STACK:
             data = c.w.alloca(f"[{bytes} x i8]", 16)
         case Place.RESULT:
-            data = c.w.value(f"call ptr @rt.result(ptr %ctx, ptr %out{home.result}, i64 {bytes})")
-            _check_memory(c, data)
+            data = result_memory(c, home.result, bytes)
         case Place.LIST:
             c.mark()
             data = c.w.value(f"call ptr @rt.alloc(ptr %ctx, i64 {bytes})")
@@ -54,6 +53,14 @@ def fresh(c: Context, home: Home, dtype: Scalar, dims: Sequence[str]) -> ArrayRe
         case Place.SLOT:
             data = _from_slot(c, bytes, home.in_loop)
     return ArrayRef(dtype, data, tuple(dims), None)
+
+
+def result_memory(c: Context, k: int, bytes: str) -> str:
+    """Memory for array result k, known to the caller at once."""
+    data = c.w.value(f"call ptr @rt.result(ptr %ctx, ptr %out{k}, i64 {bytes})")
+    c.w.line(f"store ptr {data}, ptr %out{k}")
+    _check_memory(c, data)
+    return data
 
 
 def _check_memory(c: Context, data: str) -> None:

@@ -94,6 +94,7 @@ done:
 }}
 
 ; Memory of an array result: what the caller gave, a block for a caller that is a kernel (tag 1), else plain malloc for NumPy.
+; The kernel itself stores the pointer to %out: only then does LLVM know that others will read that memory.
 define internal noalias ptr @rt.result(ptr %ctx, ptr %out, i64 %bytes) #0 {{
   %given = load ptr, ptr %out
   %tag = ptrtoint ptr %given to i64
@@ -102,12 +103,10 @@ given.already:
   ret ptr %given
 block:
   %inner = call ptr @rt.alloc(ptr %ctx, i64 %bytes)
-  store ptr %inner, ptr %out
   ret ptr %inner
 fresh:
   %some = call i64 @llvm.umax.i64(i64 %bytes, i64 1)
   %memory = call ptr @malloc(i64 %some)
-  store ptr %memory, ptr %out
   %null = icmp eq ptr %memory, null
   br i1 %null, label %fail, label %ok
 fail:
