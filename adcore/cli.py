@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from adcore.diagnostics import RULES, Rule
-from adcore.lint.formats import FORMATS
+from adcore.lint.formats import FORMATS, render
 from adcore.suggest import suggest
 
 STAGES = ("ir", "optimised", "plan", "derivative", "llvm", "asm")
@@ -166,9 +166,8 @@ def _show_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _show(options: argparse.Namespace) -> int:
     from adcore import driver
-    from adcore.frontend.layout import Layouts
     from adcore.frontend.project import Project
-    from adcore.lint.check import decode_as
+    from adcore.lint.check import Checker, decode_as
     from adcore.lint.files import reason
     from adcore.source import SourceText
 
@@ -184,12 +183,20 @@ def _show(options: argparse.Namespace) -> int:
         raise UsageError(f"adcore show: `{file}` cannot be read: {reason(error)}") from None
     if text is None:
         raise UsageError(f"adcore show: `{file}` is not text in the encoding that it declares")
-    layout = Layouts().of(path)
-    project, source = Project(layout.roots), SourceText(path, text)
+    checker = Checker(driver.analyse)
+    layout, source = checker.layouts.of(path), SourceText(path, text)
+    config, _ = checker.config(layout.config, layout.text) if layout.config else (None, ())
     try:
-        print(driver.show(project, source, layout.module, function, options.stage))
+        print(driver.show(Project(layout.roots), source, layout.module, function, options.stage, config).rstrip("\n"))
     except driver.NoSuchFunction as missing:
-        raise UsageError(f"adcore show: {missing}") from None
+        found = [finding for finding in checker.check(path, text) if finding.severity == "error"]
+        if found:
+            print(render(found, "concise"), file=sys.stderr)
+        remedy = f"; did you mean `{missing.suggestion}`?" if missing.suggestion else ""
+        raise UsageError(f"adcore show: no function `{function}` of `{file}` was compiled{remedy}") from None
+    except Exception as error:  # a stage that cannot be made is no reason for a traceback
+        why = " ".join(f"{type(error).__name__}: {error}".split())
+        raise UsageError(f"adcore show: the stage `{options.stage}` cannot be made: {why}") from None
     return 0
 
 

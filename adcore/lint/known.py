@@ -7,21 +7,26 @@ that a table is not called wrong because of another mistake.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from adcore.frontend.recover import parse
 from adcore.option_values import Parameter
 from adcore.source import SourceText
 
+_DEFINITION = re.compile(r"^def[ \t]+(\w+)", re.MULTILINE)
 _WHOLE_NUMBERS = {"int": "int", "bool": "bool", "int64": "int", "int32": "int", "bool_": "bool"}
 
 
 def known_functions(modules: Iterable[tuple[str, SourceText]]) -> dict[str, Sequence[Parameter] | None]:
-    """ "package.module:function" to its parameters; None where they stand in another module."""
+    """By "package.module:function" the parameters; None where they stand elsewhere or behind a syntax error."""
     found: dict[str, Sequence[Parameter] | None] = {}
     for module, source in modules:
-        for name, parameters in _of_module(parse(source).tree):
+        parsed = parse(source)
+        for name, parameters in _of_module(parsed.tree):
             found[f"{module}:{name}"] = parameters
+        for name in _DEFINITION.findall(source.text) if parsed.errors else ():
+            found.setdefault(f"{module}:{name}", None)
     return found
 
 
