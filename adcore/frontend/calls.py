@@ -1,0 +1,350 @@
+"""Calls of builtins, of `math`, and of array methods; dispatch to NumPy's functions and to functions of the project.
+
+Arguments arrive as abstract values, evaluated in order; the syntax tree serves for places and words only.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+import numpy as np
+
+from adcore.frontend import arith, arrays, library, numpy_calls
+from adcore.frontend.context import BUILTINS, Context
+from adcore.frontend.functions import call_function
+from adcore.frontend.joins import choose
+from adcore.frontend.loops import make_range, range_length
+from adcore.frontend.shapes import NumberShape, coerce, convert, join_shapes, rebuild, shape_of
+from adcore.frontend.values import (
+    Abstract, ArrayRef, FunctionRef, Iteration, LibraryRef, MethodRef, ModuleRef, NoneValue, Number, RangeOf, TupleOf, describe,
+)  # fmt: skip
+from adcore.ir.core import Value
+from adcore.ir.types import BOOL, F64, I64
+from adcore.suggest import suggest
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Call:
+    """A call with its arguments evaluated."""
+
+    node: ast.Call
+    name: str
+    args: Sequence[Abstract]
+    keywords: Mapping[str, Abstract]
+
+
+def lower_call(ctx: Context, node: ast.Call, callee: Abstract, args: Sequence[Abstract], keywords: Mapping[str, Abstract]) -> Abstract:
+    match callee:
+        case FunctionRef():
+            return call_function(ctx, callee, args, keywords, node)
+        case MethodRef():
+            return numpy_calls.call_method(ctx, node, callee, args, keywords)
+        case LibraryRef(module="builtins"):
+            return _builtin(ctx, Call(node, callee.name, args, keywords))
+        case LibraryRef(module="math"):
+            return _math(ctx, Call(node, callee.name, args, keywords))
+        case LibraryRef(module="numpy"):
+            return numpy_calls.call_numpy(ctx, node, callee.name, args, keywords)
+        case LibraryRef():
+            refuse(ctx, node, f"adcore has no rule for `{callee.dotted}`")
+        case ModuleRef():
+            refuse(ctx, node, "it is a module")
+        case _:
+            ctx.mismatch(node, f"`{ctx.text(node.func)}`", f"it is {describe(callee, True)} and cannot be called")
+
+
+def refuse(ctx: Context, node: ast.Call, reason: str, suggestion: str | None = None, hint: str | None = None) -> NoReturn:
+    span = ctx.span(node.func)
+    from adcore.frontend.errors import Reject
+
+    raise Reject("language/unsupported-call", span, suggestion, hint, callee=ctx.text(node.func), reason=reason)
+
+
+def wrong(ctx: Context, call: Call, reason: str) -> NoReturn:
+    ctx.reject("calls/wrong-arguments", call.node, callee=ctx.text(call.node.func), reason=reason)
+
+
+def take(ctx: Context, call: Call, least: int, most: int, *allowed: str) -> None:
+    """Check the number of arguments and the names of keywords."""
+    for name in call.keywords:
+        if name not in allowed:
+            reason = f"adcore does not know its argument `{name}`" if name else "adcore does not take it with `**`"
+            wrong(ctx, call, reason)
+    if not least <= len(call.args) <= most:
+        count = f"{least}" if least == most else f"{least} to {most}"
+        wrong(ctx, call, f"it takes {count} argument{'' if most == 1 else 's'}, not {len(call.args)}")
+
+
+def numbers(ctx: Context, call: Call) -> list[Number]:
+    for arg, text in zip(call.args, call.node.args, strict=False):
+        if not isinstance(arg, Number):
+            hint = f"NumPy's function takes arrays: `np.{call.name}`." if isinstance(arg, ArrayRef) and call.name in library.ELEMENTWISE else None
+            ctx.mismatch(text, f"`{ctx.text(call.node.func)}`", f"it takes numbers, not {describe(arg, True)}", hint)
+    return [arg for arg in call.args if isinstance(arg, Number)]
+
+
+# math
+
+
+def _math(ctx: Context, call: Call) -> Abstract:
+    name = call.name
+    if name in library.MATH:
+        rule = library.MATH[name]
+        take(ctx, call, rule.arity, rule.arity)
+        return library.apply_math(ctx, rule, numbers(ctx, call))
+    if name in library.MATH_SPECIAL:
+        special = library.MATH_SPECIAL[name]
+        take(ctx, call, special.least, special.most)
+        return special.function(ctx, numbers(ctx, call))
+    if name == "isclose":
+        return _isclose(ctx, call)
+    if name in library.MATH_REFUSED:
+        refuse(ctx, call.node, library.MATH_REFUSED[name])
+    known = [*library.MATH, *library.MATH_SPECIAL, "isclose"]
+    unknown_in(ctx, call.node, name, "math", known)
+
+
+def unknown_in(ctx: Context, node: ast.Call, name: str, module: str, known: Sequence[str]) -> NoReturn:
+    near = suggest(name, known)
+    suggestion = None
+    if near is not None:
+        base = ctx.text(node.func.value, 200) + "." if isinstance(node.func, ast.Attribute) else ""
+        suggestion = base + near if base else None
+    reason = f"`{module}` has no function `{name}` that adcore knows" + (f"; did you mean `{near}`?" if near else "")
+    refuse(ctx, node, reason, suggestion)
+
+
+def _isclose(ctx: Context, call: Call) -> Number:
+    take(ctx, call, 2, 2, "rel_tol", "abs_tol")
+    defaults = {"rel_tol": 1e-9, "abs_tol": 0.0}
+    extra = []
+    for name, default in defaults.items():
+        value = call.keywords.get(name, None)
+        extra.append(value if isinstance(value, Number) else ctx.number(default))
+    return library.isclose(ctx, [*numbers(ctx, call), *extra])
+
+
+# builtins
+
+
+def _builtin(ctx: Context, call: Call) -> Abstract:
+    if call.name in _BUILTIN:
+        return _BUILTIN[call.name](ctx, call)
+    reasons = {
+        "print": "compiled code has no output; print the result outside",
+        "isinstance": "the types of compiled code are known before it runs",
+        "any": "write a loop, or `np.any`", "all": "write a loop, or `np.all`",
+        "sorted": "it is not compiled yet", "list": "lists are not compiled; make an array with `np.array`",
+        "map": "write a loop", "filter": "write a loop", "open": "compiled code reads no files", "input": "compiled code reads no input",
+    }  # fmt: skip
+    refuse(ctx, call.node, reasons.get(call.name, "adcore has no rule for it"))
+
+
+def _abs(ctx: Context, call: Call) -> Abstract:
+    take(ctx, call, 1, 1)
+    if isinstance(call.args[0], ArrayRef):
+        return arrays.elementwise(ctx, lambda xs: library.ELEMENTWISE["abs"].rule(ctx, xs), [call.args[0]])
+    (x,) = numbers(ctx, call)
+    if x.kind is F64:
+        return Number(ctx.b.fabs(x.value), F64, x.numpy)
+    whole = arith.as_int(ctx, x)
+    if whole.low is not None and whole.low >= 0:
+        return whole
+    negative = arith.int_binary(ctx, "-", ctx.number(0), whole, whole.numpy)
+    return Number(ctx.b.imax(whole.value, negative.value), I64, whole.numpy, None, 0, None)
+
+
+def _extremum(ctx: Context, call: Call) -> Abstract:
+    """Python's `max` and `min`: the first of equal arguments, with its class."""
+    if call.keywords:
+        wrong(ctx, call, "adcore does not know its keyword arguments")
+    args = call.args
+    if len(args) == 1:
+        if isinstance(args[0], ArrayRef):
+            refuse(ctx, call.node, f"of an array it is NumPy's; write `np.{call.name}(...)`")
+        if not isinstance(args[0], TupleOf) or not args[0].items:
+            wrong(ctx, call, "it takes several numbers")
+        args = args[0].items
+    best = args[0]
+    for other in args[1:]:
+        best = _better(ctx, call, best, other)
+    if not isinstance(best, Number):
+        ctx.mismatch(call.node, f"`{call.name}`", f"it takes numbers, not {describe(best, True)}")
+    return best
+
+
+def _better(ctx: Context, call: Call, a: Abstract, b: Abstract) -> Number:
+    for value in (a, b):
+        if not isinstance(value, Number):
+            ctx.mismatch(call.node, f"`{call.name}`", f"it takes numbers, not {describe(value, True)}")
+    assert isinstance(a, Number) and isinstance(b, Number)
+    shape = join_shapes(shape_of(a), shape_of(b))
+    if not isinstance(shape, NumberShape):
+        reason = f"it would give {describe(a, True)} or {describe(b, True)}; convert one of them, for instance with `float(...)`"
+        ctx.mismatch(call.node, f"`{call.name}`", reason)
+    x, y = convert(ctx.b, a, shape.kind), convert(ctx.b, b, shape.kind)
+    if shape.kind is not F64:
+        x, y = (ctx.b.btoi(v) if v.type == BOOL else v for v in (x, y))
+        low, high = _int_bounds(call.name, a, b)
+        return Number(ctx.b.emit("imax" if call.name == "max" else "imin", [x, y]), I64, bool(shape.numpy), None, low, high)
+    value = ctx.b.emit("py" + call.name, [x, y])
+    if shape.numpy is not None:
+        return Number(value, F64, shape.numpy)
+    picked = ctx.b.emit("fgt" if call.name == "max" else "flt", [y, x])
+    flags = [ctx.b.const(n.numpy) if isinstance(n.numpy, bool) else n.numpy for n in (b, a)]
+    return Number(value, F64, ctx.b.select(picked, flags[0], flags[1]))
+
+
+def _int_bounds(name: str, a: Number, b: Number) -> tuple[int | None, int | None]:
+    pick = max if name == "max" else min
+    lows = [x for x in (a.low, b.low) if x is not None]
+    highs = [x for x in (a.high, b.high) if x is not None]
+    if name == "max":
+        return (max(lows) if lows else None), (pick(highs) if len(highs) == 2 else None)
+    return (pick(lows) if len(lows) == 2 else None), (min(highs) if highs else None)
+
+
+def _round(ctx: Context, call: Call) -> Abstract:
+    take(ctx, call, 1, 2, "ndigits")
+    if len(call.args) == 2 or call.keywords:
+        refuse(ctx, call.node, "rounding to digits is not compiled; `round(x)` is")
+    return arith.to_int(ctx, numbers(ctx, call)[0], "rint")
+
+
+def _int(ctx: Context, call: Call) -> Abstract:
+    take(ctx, call, 0, 1)
+    return arith.to_int(ctx, numbers(ctx, call)[0]) if call.args else ctx.number(0)
+
+
+def _float(ctx: Context, call: Call) -> Abstract:
+    take(ctx, call, 0, 1)
+    if not call.args:
+        return ctx.number(0.0)
+    if isinstance(call.args[0], ArrayRef):
+        ctx.mismatch(call.node, "`float`", "it takes a number, not an array; index it, or reduce it with `np.sum`")
+    (x,) = numbers(ctx, call)
+    made = arith.as_float(ctx, x)
+    return Number(made.value, F64, False, made.const)
+
+
+def _bool(ctx: Context, call: Call) -> Abstract:
+    take(ctx, call, 0, 1)
+    if not call.args:
+        return ctx.number(False)
+    (x,) = numbers(ctx, call)
+    return Number(arith.truth(ctx, x), BOOL, False, None if x.const is None else bool(x.const))
+
+
+def _len(ctx: Context, call: Call) -> Abstract:
+    take(ctx, call, 1, 1)
+    match call.args[0]:
+        case ArrayRef() as array:
+            return arrays.size_of(ctx, array)
+        case TupleOf() as items:
+            return ctx.number(len(items.items))
+        case RangeOf() as of:
+            return range_length(ctx, of)
+        case other:
+            ctx.mismatch(call.node, "`len`", f"{describe(other, True)} has no length")
+
+
+def _sum(ctx: Context, call: Call) -> Abstract:
+    """Python's `sum`: from the left, starting with the int 0."""
+    take(ctx, call, 1, 2, "start")
+    start = call.args[1] if len(call.args) == 2 else call.keywords.get("start", ctx.number(0))
+    if not isinstance(start, Number):
+        ctx.mismatch(call.node, "`sum`", f"the start is {describe(start, True)}, not a number")
+    match call.args[0]:
+        case TupleOf() as of:
+            total: Number = start
+            for item in of.items:
+                if not isinstance(item, Number):
+                    ctx.mismatch(call.node, "`sum`", f"it adds numbers, not {describe(item, True)}")
+                total = arith.binary(ctx, "+", total, item, call.node)
+            return total
+        case ArrayRef() as array:
+            return _sum_array(ctx, array, start, call)
+        case other:
+            ctx.mismatch(call.node, "`sum`", f"it adds up arrays and tuples, not {describe(other, True)}")
+
+
+def _sum_array(ctx: Context, array: ArrayRef, start: Number, call: Call) -> Number:
+    kind = F64 if F64 in (array.dtype, start.kind) else I64
+    size = arrays.size_of(ctx, array)
+
+    def body(i: Value, carried: list[Value]) -> list[Value]:
+        item = Number(ctx.b.load(array.value, i), array.dtype, True)
+        return [convert(ctx.b, arith.binary(ctx, "+", Number(carried[0], kind, True), item, call.node), kind)]
+
+    b = ctx.b
+    (result,) = b.for_(b.i64(0), size.value, b.i64(1), [convert(b, start, kind)], body)
+    if kind is I64 and array.dtype is BOOL:
+        return Number(result, I64, True)
+    return Number(result, kind, b.igt(size.value, b.i64(0)) if start.numpy is False else True)
+
+
+def _pow(ctx: Context, call: Call) -> Abstract:
+    take(ctx, call, 2, 2)
+    a, b = numbers(ctx, call)
+    return arith.binary(ctx, "**", a, b, call.node)
+
+
+def _divmod(ctx: Context, call: Call) -> Abstract:
+    take(ctx, call, 2, 2)
+    a, b = numbers(ctx, call)
+    return TupleOf((arith.binary(ctx, "//", a, b, call.node), arith.binary(ctx, "%", a, b, call.node)))
+
+
+def _range(ctx: Context, call: Call) -> Abstract:
+    take(ctx, call, 1, 3)
+    return make_range(ctx, call.args, call.node)
+
+
+def _enumerate(ctx: Context, call: Call) -> Abstract:
+    take(ctx, call, 1, 2, "start")
+    start = call.args[1] if len(call.args) == 2 else call.keywords.get("start")
+    if start is not None and not (isinstance(start, Number) and start.kind is I64):
+        wrong(ctx, call, "its start must be an int")
+    first = call.args[0]
+    if isinstance(first, TupleOf):
+        offset = start.const if isinstance(start, Number) else 0
+        if not isinstance(offset, int):
+            wrong(ctx, call, "its start must be a constant here")
+        return TupleOf(tuple(TupleOf((ctx.number(offset + k), item)) for k, item in enumerate(first.items)))
+    return Iteration("enumerate", (first,), start if isinstance(start, Number) else None)
+
+
+def _zip(ctx: Context, call: Call) -> Abstract:
+    take(ctx, call, 1, 20)
+    if all(isinstance(arg, TupleOf) for arg in call.args):
+        rows = zip(*(arg.items for arg in call.args if isinstance(arg, TupleOf)), strict=False)
+        return TupleOf(tuple(TupleOf(row) for row in rows))
+    return Iteration("zip", tuple(call.args))
+
+
+def _reversed(ctx: Context, call: Call) -> Abstract:
+    take(ctx, call, 1, 1)
+    first = call.args[0]
+    if isinstance(first, TupleOf):
+        return TupleOf(first.items[::-1])
+    if isinstance(first, Iteration):
+        wrong(ctx, call, f"what `{first.kind}` gives cannot be reversed")
+    return Iteration("reversed", (first,))
+
+
+def _tuple(ctx: Context, call: Call) -> Abstract:
+    take(ctx, call, 1, 1)
+    if isinstance(call.args[0], TupleOf):
+        return TupleOf(call.args[0].items)
+    refuse(ctx, call.node, f"the number of items of {describe(call.args[0], True)} is known only when it runs")
+
+
+_BUILTIN: dict[str, Callable[[Context, Call], Abstract]] = {
+    "abs": _abs, "min": _extremum, "max": _extremum, "round": _round, "int": _int, "float": _float, "bool": _bool, "len": _len, "sum": _sum,
+    "pow": _pow, "divmod": _divmod, "range": _range, "enumerate": _enumerate, "zip": _zip, "reversed": _reversed, "tuple": _tuple,
+}  # fmt: skip
+
+__all__ = ["BUILTINS", "Call", "NoneValue", "choose", "coerce", "lower_call", "np", "rebuild", "refuse"]

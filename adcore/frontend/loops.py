@@ -1,0 +1,469 @@
+"""Loops: the fixpoint of what they carry, counted and conditional loops, exits.
+
+A loop's body is lowered under an assumption about the shapes of the carried names; if what comes out at its end does not fit, it is
+lowered again under the join of both. Shapes only widen, so this ends. A loop with `break` or `return` yields whether it goes on; what an
+exit makes undefined is poison.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from adcore.frontend import arrays
+from adcore.frontend.arith import as_int, int_binary
+from adcore.frontend.context import INT64_MAX, INT64_MIN, Context
+from adcore.frontend.errors import Reject
+from adcore.frontend.joins import EXITS, Arm, join_arms, locate, lower_arm
+from adcore.frontend.liveness import Exits, assigned, exits, stored
+from adcore.frontend.shapes import (
+    BindingShape, ConflictShape, NumberShape, Shape, TupleShape, binding_shape, coerce, join_bindings, leaf_types, poison, rebuild,
+)  # fmt: skip
+from adcore.frontend.values import NONE, Abstract, ArrayRef, Binding, Iteration, Number, RangeOf, TupleOf, describe
+from adcore.ir.core import Region, Value
+from adcore.ir.types import BOOL, I64, Type
+
+RunBlock = Callable[[Context, Sequence[ast.stmt], frozenset[str]], None]
+Assign = Callable[[Context, ast.expr, Abstract, ast.stmt], None]
+LARGEST_UNROLLED = 64
+LARGEST_ATTEMPTS = 20
+
+
+def plain(shape: Shape | None) -> Shape | None:
+    """Without what only constants have: inside a loop a carried value is no literal."""
+    match shape:
+        case NumberShape():
+            return replace(shape, literal=False)
+        case TupleShape():
+            return TupleShape(tuple(s for item in shape.items if (s := plain(item)) is not None), shape.display)
+        case _:
+            return shape
+
+
+@dataclass(slots=True, eq=False)
+class Carried:
+    """The names that a loop carries, under the current assumption about their shapes."""
+
+    ctx: Context
+    names: list[str]
+    shapes: dict[str, BindingShape]
+    before: dict[str, Binding]
+
+    def types(self) -> list[Type]:
+        return [t for name in self.names for t in self._types(self.shapes[name])]
+
+    @staticmethod
+    def _types(shape: BindingShape) -> list[Type]:
+        if shape.value is None:
+            return []
+        return [*([BOOL] if shape.defined is None else []), *leaf_types(plain(shape.value))]
+
+    def leaves(self, env: dict[str, Binding], gone: bool = False) -> list[Value]:
+        """The SSA values of the names in `env`, in the assumed form, made where the builder stands."""
+        b = self.ctx.b
+        out: list[Value] = []
+        for name in self.names:
+            shape = self.shapes[name]
+            if shape.value is None:
+                continue
+            binding = env.get(name)
+            if gone and name not in EXITS:
+                binding = None
+            if shape.defined is None:
+                flag = binding.defined if binding is not None else False
+                out.append(b.const(flag) if isinstance(flag, bool) else flag)
+            form = plain(shape.value)
+            out += poison(b, form) if binding is None or form is None else coerce(b, binding.value, form)
+        return out
+
+    def enter(self, env: dict[str, Binding], leaves: Sequence[Value]) -> None:
+        """Bind the names to `leaves` in `env`."""
+        k = 0
+        for name in self.names:
+            shape = self.shapes[name]
+            env.pop(name, None)
+            if shape.value is None:
+                continue
+            defined: bool | Value = True
+            if shape.defined is None:
+                defined = leaves[k]
+                k += 1
+            form = plain(shape.value)
+            assert form is not None
+            n = len(leaf_types(form))
+            before = self.before.get(name)
+            env[name] = Binding(rebuild(self.ctx.b, form, leaves[k : k + n]), defined, before.span if before else None)
+            k += n
+
+    def widened(self, env: dict[str, Binding], gone: bool) -> dict[str, BindingShape] | None:
+        """The assumption that the state at the end of the body asks for; None: the present one holds."""
+        new = {}
+        for name in self.names:
+            end = env.get(name)
+            if gone and name not in EXITS:
+                new[name] = self.shapes[name]
+                continue
+            new[name] = join_bindings(self.shapes[name], binding_shape(end))
+            shape = new[name].value
+            if isinstance(shape, ConflictShape) and not shape.value.related:
+                marked = locate(Binding(shape.value), self.before.get(name), end)
+                new[name] = BindingShape(ConflictShape(marked.value), new[name].defined)  # type: ignore[arg-type]
+        stable = all(
+            plain(new[n].value) == plain(self.shapes[n].value) and new[n].defined == self.shapes[n].defined for n in self.names
+        )
+        return None if stable else new
+
+
+def carried_names(ctx: Context, node: ast.For | ast.While, found: Exits) -> Carried:
+    bound = assigned(node.body) | (stored(node.target) if isinstance(node, ast.For) else frozenset())
+    needed = ctx.frame.liveness.needed_at_head(node) | ctx.loop_needed
+    names = sorted(bound & needed)
+    if found.returns:
+        names.append("return")
+    if found.breaks and node.orelse:
+        names.append("break")
+    before = {name: ctx.env[name] for name in names if name in ctx.env}
+    shapes = {name: binding_shape(before.get(name)) for name in names}
+    return Carried(ctx, names, shapes, before)
+
+
+def settle(ctx: Context, carried: Carried, attempt: Callable[[], tuple[dict[str, Binding], bool]]) -> None:
+    """Repeat `attempt` (which gives the state at the end of the body) until the assumption holds."""
+    findings, failed = len(ctx.session.findings), ctx.frame.failed
+    for _ in range(LARGEST_ATTEMPTS):
+        env, gone = attempt()
+        wider = carried.widened(env, gone)
+        if wider is None:
+            return
+        del ctx.session.findings[findings:]
+        ctx.frame.failed = failed
+        carried.shapes = wider
+    raise AssertionError("the types of a loop do not settle")
+
+
+def go_on(ctx: Context, found: Exits) -> Value:
+    """At the end of a body: whether the loop continues."""
+    b = ctx.b
+    flags: list[Value] = []
+    for name, possible in (("break", found.breaks), ("return", found.returns)):
+        binding = ctx.env.get(name)
+        if possible and binding is not None:
+            flag = binding.defined
+            flags.append(b.const(flag) if isinstance(flag, bool) else flag)
+    if not flags:
+        return b.const(True)
+    return b.not_(flags[0] if len(flags) == 1 else b.or_(flags[0], flags[1]))
+
+
+def run_body(ctx: Context, node: ast.For | ast.While, carried: Carried, found: Exits, block: RunBlock) -> None:
+    outer = ctx.loop_needed
+    ctx.loop_needed = frozenset(carried.names) if found.any else frozenset()
+    ctx.live, ctx.gone = True, False
+    ctx.frame.loops += 1
+    try:
+        block(ctx, node.body, frozenset(carried.names))
+    finally:
+        ctx.loop_needed = outer
+        ctx.frame.loops -= 1
+
+
+def lower_for(ctx: Context, node: ast.For, iterable: Abstract, block: RunBlock, assign: Assign) -> None:
+    if isinstance(iterable, TupleOf):
+        unroll(ctx, node, list(iterable.items), block, assign)
+        return
+    low, high, step, element = iteration(ctx, iterable, node.iter)
+    found = exits(node.body)
+    has_exits = found.breaks or found.returns
+    outer_break = ctx.env.pop("break", None)
+    carried = carried_names(ctx, node, found)
+    region = Region()
+    start = ctx.fork()
+
+    def attempt() -> tuple[dict[str, Binding], bool]:
+        nonlocal region
+        index = Value(I64, _hint(node.target))
+        params = [Value(t) for t in carried.types()]
+        region = Region([index, *params])
+        with ctx.arm(region):
+            carried.enter(ctx.env, params)
+            with ctx.at(node.target):
+                assign(ctx, node.target, element(index), node)
+            run_body(ctx, node, carried, found, block)
+            env, gone = ctx.env, ctx.gone
+            with ctx.at(node):
+                flag = [go_on(ctx, found)] if has_exits else []
+            if carried.widened(env, gone) is None:
+                with ctx.at(node):
+                    ctx.b.yield_(*flag, *carried.leaves(env, gone))
+        return env, gone
+
+    settle(ctx, carried, attempt)
+    ctx.restore(start)
+    inits = carried.leaves(ctx.env)
+    types = [*carried.types(), *([I64] if has_exits else [])]
+    op = ctx.b.op("for", [low, high, step, *inits], {"exits": has_exits}, types, [region])
+    leave(ctx, node, carried, found, op.results[: len(inits)], outer_break, block)
+
+
+def _hint(target: ast.expr) -> str | None:
+    return target.id if isinstance(target, ast.Name) and target.id.isascii() else "i"
+
+
+def leave(
+    ctx: Context, node: ast.For | ast.While, carried: Carried, found: Exits, results: Sequence[Value], outer_break: Binding | None, block: RunBlock,
+    endless: bool = False,
+) -> None:  # fmt: skip
+    """The state after a loop, and its `else`."""
+    bound = assigned(node.body) | (stored(node.target) if isinstance(node, ast.For) else frozenset())
+    for name in bound:
+        ctx.env.pop(name, None)
+    carried.enter(ctx.env, results)
+    returned = ctx.env["return"].defined if found.returns and "return" in ctx.env else False
+    broken = ctx.env.pop("break").defined if found.breaks and node.orelse and "break" in ctx.env else False
+    if outer_break is not None:
+        ctx.env["break"] = outer_break
+    b = ctx.b
+    ctx.live = b.not_(returned) if isinstance(returned, Value) else not returned
+    if endless and not found.breaks:
+        ctx.live, ctx.gone = False, True
+        return
+    if not node.orelse:
+        return
+    if broken is False and ctx.live is True:
+        block(ctx, node.orelse, ctx.frame.liveness.needed_after(node))
+        return
+    stop = [flag for flag in (broken, returned) if isinstance(flag, Value)]
+    if not stop:
+        return
+    normal = b.not_(stop[0] if len(stop) == 1 else b.or_(stop[0], stop[1]))
+    needed = ctx.frame.liveness.needed_after(node)
+
+    def run_else() -> None:
+        ctx.live = True
+        block(ctx, node.orelse, needed)
+
+    join_arms(ctx, normal, lower_arm(ctx, run_else), lower_arm(ctx, lambda: None), needed | ctx.loop_needed)
+
+
+# What a loop runs over
+
+Element = Callable[[Value], Abstract]
+
+
+def iteration(ctx: Context, iterable: Abstract, node: ast.expr) -> tuple[Value, Value, Value, Element]:
+    """Bounds and step of the counter, and the item that belongs to it."""
+    if isinstance(iterable, RangeOf):
+        return iterable.low.value, iterable.high.value, iterable.step.value, lambda i: counter(iterable, i)
+    size, item = positions(ctx, iterable, node)
+    b = ctx.b
+    return b.i64(0), size.value, b.i64(1), lambda i: item(Number(i, I64, False, None, 0, (size.high or 2**60) - 1))
+
+
+def counter(of: RangeOf, i: Value) -> Number:
+    """The index of a counted loop with what its bounds say about it."""
+    step = of.step.const
+    low, high = None, None
+    if isinstance(step, int) and step > 0:
+        low = of.low.low
+        high = (INT64_MAX if of.high.high is None else of.high.high) - 1
+    elif isinstance(step, int) and step < 0:
+        high = of.low.high
+        low = (INT64_MIN if of.high.low is None else of.high.low) + 1
+    return Number(i, I64, False, None, low, high)
+
+
+def positions(ctx: Context, iterable: Abstract, node: ast.expr) -> tuple[Number, Callable[[Number], Abstract]]:
+    """The length of something that is iterated over, and its k-th item."""
+    match iterable:
+        case ArrayRef():
+            return arrays.size_of(ctx, iterable), lambda k: arrays.load(ctx, iterable, k, node)
+        case RangeOf():
+            return range_length(ctx, iterable), lambda k: _range_item(ctx, iterable, k)
+        case Iteration(kind="enumerate"):
+            size, item = positions(ctx, iterable.parts[0], node)
+            start = iterable.start or ctx.number(0)
+            return size, lambda k: TupleOf((int_binary(ctx, "+", start, k, False), item(k)))
+        case Iteration(kind="reversed"):
+            size, item = positions(ctx, iterable.parts[0], node)
+            return size, lambda k: item(_mirrored(ctx, size, k))
+        case Iteration(kind="zip"):
+            return _zipped(ctx, [positions(ctx, part, node) for part in iterable.parts])
+        case TupleOf():
+            ctx.expression(node, f"a {iterable.display} among what is iterated over together", "make it an array with `np.array`")
+        case _:
+            ctx.mismatch(node, "the loop", f"{describe(iterable, True)} cannot be iterated over")
+
+
+def _zipped(ctx: Context, parts: list[tuple[Number, Callable[[Number], Abstract]]]) -> tuple[Number, Callable[[Number], Abstract]]:
+    size = parts[0][0]
+    for other, _ in parts[1:]:
+        if not arrays.same_size(size, other):
+            high = min(size.high or 2**60, other.high or 2**60)
+            size = Number(ctx.b.imin(size.value, other.value), I64, False, None, 0, high)
+    return size, lambda k: TupleOf(tuple(item(k) for _, item in parts))
+
+
+def _mirrored(ctx: Context, size: Number, k: Number) -> Number:
+    last = ctx.b.isub(size.value, ctx.b.i64(1))
+    return Number(ctx.b.isub(last, k.value), I64, False, None, 0, (size.high or 2**60) - 1)
+
+
+def _range_item(ctx: Context, of: RangeOf, k: Number) -> Number:
+    b = ctx.b
+    known = counter(of, b.iadd(of.low.value, b.imul(k.value, of.step.value)))
+    return known
+
+
+def range_length(ctx: Context, of: RangeOf) -> Number:
+    """`len(range(...))`."""
+    b = ctx.b
+    step = of.step.const
+    zero, one = b.i64(0), b.i64(1)
+    if step == 1 and of.low.const == 0:
+        linear = of.high.linear or (of.high.value, 0)
+        return Number(b.imax(of.high.value, zero), I64, False, None, 0, max(of.high.high or INT64_MAX, 0), linear)
+
+    def count(low: Value, high: Value, by: Value) -> Value:
+        gap = b.isub(b.isub(high, low), one)
+        return b.select(b.ilt(low, high), b.iadd(b.ifloordiv(gap, by), one), zero)
+
+    up = count(of.low.value, of.high.value, of.step.value)
+    down = count(of.high.value, of.low.value, b.isub(zero, of.step.value))
+    if isinstance(step, int):
+        size = up if step > 0 else down
+    else:
+        size = b.select(b.igt(of.step.value, zero), up, down)
+    return Number(size, I64, False, None, 0, None)
+
+
+def make_range(ctx: Context, parts: Sequence[Abstract], node: ast.Call) -> RangeOf:
+    numbers = []
+    for part, text in zip(parts, node.args, strict=True):
+        if not isinstance(part, Number) or part.kind not in (I64, BOOL):
+            ctx.mismatch(text, "`range`", f"its bounds must be ints, not {describe(part, True)}", "Convert it with `int(...)`.")
+        numbers.append(as_int(ctx, part))
+    low = ctx.number(0) if len(numbers) == 1 else numbers[0]
+    high = numbers[0] if len(numbers) == 1 else numbers[1]
+    step = numbers[2] if len(numbers) == 3 else ctx.number(1)
+    if step.const is None:
+        ctx.guard(ctx.b.ine(step.value, ctx.b.i64(0)), "ValueError", "range() arg 3 must not be zero")
+    elif step.const == 0:
+        ctx.guard(False, "ValueError", "range() arg 3 must not be zero")
+        step = ctx.number(1)
+    return RangeOf(low, high, step)
+
+
+def unroll(ctx: Context, node: ast.For, items: list[Abstract], block: RunBlock, assign: Assign) -> None:
+    """A loop over a tuple: its items may differ in type, so each iteration is lowered on its own."""
+    found = exits(node.body)
+    if len(items) > LARGEST_UNROLLED:
+        ctx.statement(node, f"a loop over {len(items)} items of a tuple", "make them an array with `np.array`")
+    if found.breaks or found.continues:
+        ctx.statement(node, "`break` or `continue` in a loop over a tuple", "loop over an array made with `np.array`, or over its indices")
+    needed = ctx.frame.liveness.needed_at_head(node) | ctx.loop_needed
+    for k, item in enumerate(items):
+        assign(ctx, node.target, item, node)
+        block(ctx, node.body, needed)
+        if ctx.live is False:
+            return
+        if isinstance(ctx.live, Value):
+            rest = items[k + 1 :]
+            if rest:
+                cond = ctx.live
+
+                def more(rest: list[Abstract] = rest) -> None:
+                    ctx.live = True
+                    unroll(ctx, node, rest, block, assign)
+
+                def stop() -> None:
+                    ctx.live = False
+
+                join_arms(ctx, cond, lower_arm(ctx, more), lower_arm(ctx, stop), needed)
+            return
+    if node.orelse:
+        block(ctx, node.orelse, ctx.frame.liveness.needed_after(node))
+
+
+# while
+
+
+def lower_while(ctx: Context, node: ast.While, test: Callable[[Context], Number], block: RunBlock) -> None:
+    """`if test: do body while test`: the IR's loop runs at least once."""
+    found = exits(node.body)
+    outer_break = ctx.env.pop("break", None)
+    first = test(ctx)
+    if first.const is not None and not first.const:
+        if outer_break is not None:
+            ctx.env["break"] = outer_break
+        block(ctx, node.orelse, ctx.frame.liveness.needed_after(node))
+        return
+    carried = carried_names(ctx, node, found)
+    endless = bool(first.const)
+    start = ctx.fork()
+    region = Region()
+
+    def attempt() -> tuple[dict[str, Binding], bool]:
+        nonlocal region
+        params = [Value(t) for t in carried.types()]
+        region = Region(params)
+        with ctx.arm(region):
+            carried.enter(ctx.env, params)
+            run_body(ctx, node, carried, found, block)
+            flag = _again(ctx, node, found, test, carried)
+            env, gone = ctx.env, ctx.gone
+            if carried.widened(env, gone) is None:
+                with ctx.at(node):
+                    ctx.b.yield_(flag, *carried.leaves(env, gone))
+        return env, gone
+
+    settle(ctx, carried, attempt)
+    ctx.restore(start)
+
+    def loop() -> list[Value]:
+        inits = carried.leaves(ctx.env)
+        op = ctx.b.op("while", inits, {}, [*carried.types(), I64], [region])
+        return op.results[: len(inits)]
+
+    if endless:
+        results = loop()
+    else:
+        results = _guarded(ctx, first, loop, carried)
+    leave(ctx, node, carried, found, results, outer_break, block, endless)
+
+
+def _guarded(ctx: Context, first: Number, loop: Callable[[], list[Value]], carried: Carried) -> list[Value]:
+    region, skipped = Region(), Region()
+    with ctx.arm(region):
+        values = loop()
+        ctx.b.yield_(*values)
+    with ctx.arm(skipped):
+        ctx.b.yield_(*carried.leaves(ctx.env))
+    return ctx.b.op("if", [first.value], {}, carried.types(), [region, skipped]).results
+
+
+def _again(ctx: Context, node: ast.While, found: Exits, test: Callable[[Context], Number], carried: Carried) -> Value:
+    """The flag that the body yields: not left, and the test holds once more. The test runs only if the loop was not left."""
+    b = ctx.b
+    if ctx.gone:
+        return b.const(False)
+    stay = go_on(ctx, found) if found.breaks or found.returns else None
+    if stay is None:
+        ctx.live = True
+        return test(ctx).value
+    made: list[Value] = []
+
+    def run_test() -> None:
+        ctx.live = True
+        made.append(test(ctx).value)
+
+    then = lower_arm(ctx, run_test)
+    with ctx.arm(then.region):
+        b.yield_(made[0])
+    other = Region()
+    with ctx.arm(other):
+        b.yield_(b.const(False))
+    return b.op("if", [stay], {}, [BOOL], [then.region, other]).result
+
+
+__all__ = ["NONE", "Arm", "Iterable", "Reject", "lower_for", "lower_while", "make_range", "range_length"]

@@ -1,0 +1,442 @@
+"""NumPy's functions and array methods: creation, reductions, shapes; elementwise functions come from the table in `library`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+import numpy as np
+
+from adcore.frontend import arith, arrays, library
+from adcore.frontend.context import Context
+from adcore.frontend.errors import Reject
+from adcore.frontend.shapes import convert, size_number
+from adcore.frontend.values import NONE, Abstract, ArrayRef, LibraryRef, MethodRef, NoneValue, Number, Origin, TupleOf, describe
+from adcore.ir.core import Value
+from adcore.ir.types import BOOL, F64, I64, Array, Scalar
+from adcore.suggest import suggest
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NumpyCall:
+    """A call of `np.name`, or of the method `name` with its array as the first argument."""
+
+    node: ast.Call
+    name: str
+    args: Sequence[Abstract]
+    keywords: Mapping[str, Abstract]
+    method: bool = False
+
+    def get(self, position: int, keyword: str) -> Abstract | None:
+        if position < len(self.args):
+            return self.args[position]
+        return self.keywords.get(keyword)
+
+
+def refuse(ctx: Context, node: ast.Call, reason: str, suggestion: str | None = None) -> NoReturn:
+    raise Reject("language/unsupported-call", ctx.span(node.func), suggestion, callee=ctx.text(node.func), reason=reason)
+
+
+def wrong(ctx: Context, call: NumpyCall, reason: str) -> NoReturn:
+    ctx.reject("calls/wrong-arguments", call.node, callee=ctx.text(call.node.func), reason=reason)
+
+
+def call_numpy(ctx: Context, node: ast.Call, name: str, args: Sequence[Abstract], keywords: Mapping[str, Abstract]) -> Abstract:
+    call = NumpyCall(node, name, args, keywords)
+    if name in FUNCTIONS:
+        least, most, allowed, function = FUNCTIONS[name]
+        _check(ctx, call, least, most, allowed)
+        return function(ctx, call)
+    if name in library.ELEMENTWISE:
+        ufunc = library.ELEMENTWISE[name]
+        _check(ctx, call, ufunc.arity, ufunc.arity, ())
+        operands = [_operand(ctx, call, arg, k) for k, arg in enumerate(args)]
+        return _safe_elementwise(ctx, call, lambda xs: ufunc.rule(ctx, xs), operands)
+    near = suggest(name, [*FUNCTIONS, *library.ELEMENTWISE])
+    if hasattr(np, name):
+        refuse(ctx, node, "adcore has no rule for it yet")
+    base = ctx.text(node.func.value, 200) + "." if isinstance(node.func, ast.Attribute) else None
+    reason = f"NumPy has no function `{name}`" + (f"; did you mean `{near}`?" if near else "")
+    refuse(ctx, node, reason, base + near if base and near else None)
+
+
+def call_method(ctx: Context, node: ast.Call, method: MethodRef, args: Sequence[Abstract], keywords: Mapping[str, Abstract]) -> Abstract:
+    call = NumpyCall(node, method.name, [method.array, *args], keywords, True)
+    least, most, allowed, function = METHODS[method.name]
+    _check(ctx, call, least, most, allowed)
+    return function(ctx, call)
+
+
+def _check(ctx: Context, call: NumpyCall, least: int, most: int, allowed: Sequence[str]) -> None:
+    for name in call.keywords:
+        if name not in allowed:
+            wrong(ctx, call, f"adcore does not know its argument `{name}`")
+    if not least <= len(call.args) + len(call.keywords) or len(call.args) > most:
+        shift = 1 if call.method else 0
+        count = f"{least - shift}" if least == most else f"{least - shift} to {most - shift}"
+        wrong(ctx, call, f"it takes {count} argument{'' if most - shift == 1 else 's'}, not {len(call.args) - shift}")
+
+
+def _operand(ctx: Context, call: NumpyCall, value: Abstract, position: int) -> Number | ArrayRef:
+    if isinstance(value, Number | ArrayRef):
+        return value
+    node: ast.AST = call.node.args[position] if position < len(call.node.args) else call.node
+    if isinstance(value, TupleOf) and value.items and all(isinstance(item, Number) for item in value.items):
+        return arrays.from_items(ctx, [item for item in value.items if isinstance(item, Number)])
+    ctx.mismatch(node, f"`{ctx.text(call.node.func)}`", f"it takes numbers and arrays, not {describe(value, True)}")
+
+
+def _safe_elementwise(ctx: Context, call: NumpyCall, function: arrays.Element, operands: Sequence[Number | ArrayRef]) -> Abstract:
+    return arrays.elementwise(ctx, function, operands)
+
+
+def array_argument(ctx: Context, call: NumpyCall, position: int = 0) -> ArrayRef:
+    value = call.args[position] if position < len(call.args) else None
+    if value is None:
+        wrong(ctx, call, "its array is missing")
+    operand = _operand(ctx, call, value, position)
+    if isinstance(operand, ArrayRef):
+        return operand
+    return arrays.from_items(ctx, [operand])
+
+
+def dtype_argument(ctx: Context, call: NumpyCall, position: int, default: Scalar) -> Scalar:
+    value = call.get(position, "dtype")
+    match value:
+        case None | NoneValue():
+            return default
+        case LibraryRef(module="builtins" | "numpy", name=name) if name in _DTYPES:
+            return _DTYPES[name]
+        case _:
+            wrong(ctx, call, "arrays of float64, int64 and bool are compiled, other element types are not yet")
+
+
+_DTYPES: dict[str, Scalar] = {"float": F64, "float64": F64, "double": F64, "int": I64, "int64": I64, "bool": BOOL, "bool_": BOOL}
+
+
+# Creation
+
+
+def _array(ctx: Context, call: NumpyCall) -> Abstract:
+    value = call.args[0]
+    match value:
+        case TupleOf():
+            if not all(isinstance(item, Number) for item in value.items):
+                refuse(ctx, call.node, "arrays of more than one dimension are not compiled yet")
+            made = arrays.from_items(ctx, [item for item in value.items if isinstance(item, Number)])
+            kind = dtype_argument(ctx, call, 1, made.dtype)
+            return made if kind is made.dtype else arrays.copy(ctx, made, kind)
+        case ArrayRef():
+            kind = dtype_argument(ctx, call, 1, value.dtype)
+            _no_truncation(ctx, call, value.dtype, kind)
+            if call.name == "asarray" and kind is value.dtype:
+                return value
+            return arrays.copy(ctx, value, kind)
+        case _:
+            refuse(ctx, call.node, f"of {describe(value, True)} it makes an array without dimensions, which is not compiled yet")
+
+
+def _no_truncation(ctx: Context, call: NumpyCall, have: Scalar, want: Scalar) -> None:
+    if (have is F64 and want is not F64) or (want is BOOL and have is not BOOL):
+        wrong(ctx, call, "arrays of floats are not converted to integers or bools yet")
+
+
+def _filled_with(fill: float | None) -> Callable[[Context, NumpyCall], Abstract]:
+    def make(ctx: Context, call: NumpyCall) -> Abstract:
+        shape = call.get(0, "shape")
+        if shape is None:
+            wrong(ctx, call, "its size is missing")
+        kind = dtype_argument(ctx, call, 1, F64)
+        size = arrays.length(ctx, shape, call.node.args[0] if call.node.args else call.node, f"`{ctx.text(call.node.func)}`")
+        return arrays.allocate(ctx, size, kind, _fill(fill, kind))
+
+    return make
+
+
+def _fill(fill: float | None, kind: Scalar) -> float | int | bool | None:
+    if fill is None:
+        return None
+    return fill if kind is F64 else int(fill) if kind is I64 else bool(fill)
+
+
+def _like(fill: float | None) -> Callable[[Context, NumpyCall], Abstract]:
+    def make(ctx: Context, call: NumpyCall) -> Abstract:
+        array = array_argument(ctx, call)
+        kind = dtype_argument(ctx, call, 1, array.dtype)
+        return arrays.allocate(ctx, arrays.size_of(ctx, array), kind, _fill(fill, kind))
+
+    return make
+
+
+def _full(ctx: Context, call: NumpyCall) -> Abstract:
+    shape, value = call.get(0, "shape"), call.get(1, "fill_value")
+    if shape is None or not isinstance(value, Number):
+        wrong(ctx, call, "it takes a size and a number")
+    kind = dtype_argument(ctx, call, 2, value.kind)
+    _no_truncation(ctx, call, value.kind, kind)
+    size = arrays.length(ctx, shape, call.node, f"`{ctx.text(call.node.func)}`")
+    return arrays.filled(ctx, size, value, kind)
+
+
+def _full_like(ctx: Context, call: NumpyCall) -> Abstract:
+    array, value = array_argument(ctx, call), call.get(1, "fill_value")
+    if not isinstance(value, Number):
+        wrong(ctx, call, "it takes an array and a number")
+    _no_truncation(ctx, call, value.kind, array.dtype)
+    return arrays.filled(ctx, arrays.size_of(ctx, array), value, array.dtype)
+
+
+def _numbers(ctx: Context, call: NumpyCall, values: Sequence[Abstract]) -> list[Number]:
+    for value in values:
+        if not isinstance(value, Number):
+            wrong(ctx, call, f"it takes numbers, not {describe(value, True)}")
+    return [value for value in values if isinstance(value, Number)]
+
+
+def _arange(ctx: Context, call: NumpyCall) -> Abstract:
+    parts = _numbers(ctx, call, call.args)
+    low = ctx.number(0) if len(parts) == 1 else parts[0]
+    high = parts[0] if len(parts) == 1 else parts[1]
+    step = parts[2] if len(parts) == 3 else ctx.number(1)
+    kind = arith.common_kind(low, high, step)
+    wanted = dtype_argument(ctx, call, 3, F64 if kind is F64 else I64)
+    made = _float_arange(ctx, low, high, step) if kind is F64 else _int_arange(ctx, *(arith.as_int(ctx, p) for p in (low, high, step)))
+    _no_truncation(ctx, call, made.dtype, wanted)
+    return made if wanted is made.dtype else arrays.copy(ctx, made, wanted)
+
+
+def _int_arange(ctx: Context, low: Number, high: Number, step: Number) -> ArrayRef:
+    from adcore.frontend.loops import range_length
+    from adcore.frontend.values import RangeOf
+
+    _nonzero_step(ctx, step)
+    size = range_length(ctx, RangeOf(low, high, step))
+
+    def body(index: list[Value], _: list[Value]) -> list[Value]:
+        return [ctx.b.iadd(low.value, ctx.b.imul(index[0], step.value))]
+
+    (value,) = ctx.b.map_([size.value], [], ["elem"], body)
+    return ArrayRef(value, I64, (Number(size.value, I64, False, size.const, 0, 2**60, size.linear),))
+
+
+def _nonzero_step(ctx: Context, step: Number) -> None:
+    if step.const is None:
+        ok = ctx.b.ine(step.value, ctx.b.i64(0)) if step.kind is I64 else ctx.b.fne(step.value, ctx.b.f64(0.0))
+        ctx.guard(ok, "ZeroDivisionError", "division by zero")
+    elif step.const == 0:
+        ctx.guard(False, "ZeroDivisionError", "division by zero")
+
+
+def _float_arange(ctx: Context, low: Number, high: Number, step: Number) -> ArrayRef:
+    """NumPy: ceil((high - low) / step) elements, low + k * ((low + step) - low)."""
+    b = ctx.b
+    lo, hi, by = (arith.as_float(ctx, x).value for x in (low, high, step))
+    _nonzero_step(ctx, arith.as_float(ctx, step))
+    count = b.ceil(b.fdiv(b.fsub(hi, lo), by))
+    ctx.guard(b.flt(count, b.f64(2.0**60)), "ValueError", "Maximum allowed size exceeded")
+    size = b.ftoi(b.fmax(count, b.f64(0.0)))
+    delta = b.fsub(b.fadd(lo, by), lo)
+
+    def body(index: list[Value], _: list[Value]) -> list[Value]:
+        k = index[0]
+        return [b.select(b.ieq(k, b.i64(1)), b.fadd(lo, by), b.fadd(lo, b.fmul(b.itof(k), delta)))]
+
+    (value,) = b.map_([size], [], ["elem"], body)
+    return ArrayRef(value, F64, (size_number(size),))
+
+
+def _linspace(ctx: Context, call: NumpyCall) -> Abstract:
+    ends = _numbers(ctx, call, call.args[:2])
+    count = call.get(2, "num") or ctx.number(50)
+    endpoint = call.keywords.get("endpoint")
+    closed = not (isinstance(endpoint, Number) and endpoint.const is False)
+    if endpoint is not None and not (isinstance(endpoint, Number) and isinstance(endpoint.const, bool)):
+        wrong(ctx, call, "`endpoint` must be True or False")
+    size = arrays.length(ctx, count, call.node, f"`{ctx.text(call.node.func)}`")
+    b = ctx.b
+    low, high = (arith.as_float(ctx, x).value for x in ends)
+    div = b.isub(size.value, b.i64(1)) if closed else size.value
+    gap = b.fsub(high, low)
+    step = b.fdiv(gap, b.itof(b.imax(div, b.i64(1))))
+    last = b.isub(size.value, b.i64(1))
+
+    def body(index: list[Value], _: list[Value]) -> list[Value]:
+        k = b.itof(index[0])
+        inner = b.fadd(b.fmul(k, step), low)
+        if not closed:
+            return [inner]
+        at_end = b.and_(b.ieq(index[0], last), b.igt(last, b.i64(0)))
+        return [b.select(at_end, high, inner)]
+
+    (value,) = b.map_([size.value], [], ["elem"], body)
+    return ArrayRef(value, F64, (size,))
+
+
+# Reductions
+
+
+def _no_axis(ctx: Context, call: NumpyCall) -> None:
+    axis = call.get(1, "axis")
+    if axis is not None and not isinstance(axis, NoneValue) and not (isinstance(axis, Number) and axis.const in (0, -1)):
+        wrong(ctx, call, "an array of one dimension has no such `axis`")
+
+
+def _reduction(function: Callable[[Context, ArrayRef, ast.AST], Number]) -> Callable[[Context, NumpyCall], Abstract]:
+    def run(ctx: Context, call: NumpyCall) -> Abstract:
+        _no_axis(ctx, call)
+        return function(ctx, array_argument(ctx, call), call.node)
+
+    return run
+
+
+def _var(ctx: Context, array: ArrayRef, node: ast.AST) -> Number:
+    m = arrays.mean(ctx, array)
+
+    def squared(xs: Sequence[Number]) -> Number:
+        d = ctx.b.fsub(convert(ctx.b, xs[0], F64), m.value)
+        return Number(ctx.b.fmul(d, d), F64, True)
+
+    size = arrays.size_of(ctx, array)
+    summed = arrays.reduce(ctx, "add", [array], size, squared, F64)
+    return Number(ctx.b.fdiv(summed.value, convert(ctx.b, size, F64)), F64, True)
+
+
+def _std(ctx: Context, array: ArrayRef, node: ast.AST) -> Number:
+    return Number(ctx.b.sqrt(_var(ctx, array, node).value), F64, True)
+
+
+def _any(ctx: Context, array: ArrayRef, node: ast.AST) -> Number:
+    def one(xs: Sequence[Number]) -> Number:
+        return Number(ctx.b.btoi(arith.truth(ctx, xs[0])), I64, True)
+
+    count = arrays.reduce(ctx, "add", [array], arrays.size_of(ctx, array), one, I64)
+    return Number(ctx.b.igt(count.value, ctx.b.i64(0)), BOOL, True)
+
+
+def _all(ctx: Context, array: ArrayRef, node: ast.AST) -> Number:
+    def one(xs: Sequence[Number]) -> Number:
+        return Number(ctx.b.btoi(ctx.b.not_(arith.truth(ctx, xs[0]))), I64, True)
+
+    count = arrays.reduce(ctx, "add", [array], arrays.size_of(ctx, array), one, I64)
+    return Number(ctx.b.ieq(count.value, ctx.b.i64(0)), BOOL, True)
+
+
+def _dot(ctx: Context, call: NumpyCall) -> Abstract:
+    a, b = (_operand(ctx, call, arg, k) for k, arg in enumerate(call.args[:2]))
+    if isinstance(a, ArrayRef) and isinstance(b, ArrayRef):
+        return arrays.dot(ctx, a, b, call.name)
+    if call.name in ("matmul", "vdot"):
+        wrong(ctx, call, "it takes two arrays")
+    return arrays.elementwise(ctx, lambda xs: arith.binary(ctx, "*", xs[0], xs[1], call.node), [a, b])
+
+
+# Shapes
+
+
+def _copy(ctx: Context, call: NumpyCall) -> Abstract:
+    return arrays.copy(ctx, array_argument(ctx, call))
+
+
+def _ravel(ctx: Context, call: NumpyCall) -> Abstract:
+    array = array_argument(ctx, call)
+    if isinstance(array.value.type, Array) and array.value.type.layout != "c":
+        refuse(ctx, call.node, "whether it copies a slice depends on the slice; write `.copy()`")
+    return array
+
+
+def _reshape(ctx: Context, call: NumpyCall) -> Abstract:
+    array = array_argument(ctx, call)
+    dims = call.args[1:]
+    if len(dims) == 1 and isinstance(dims[0], TupleOf):
+        dims = dims[0].items
+    if len(dims) != 1 or not isinstance(dims[0], Number) or dims[0].kind is not I64:
+        refuse(ctx, call.node, "arrays of more than one dimension are not compiled yet")
+    size = arrays.size_of(ctx, array)
+    if dims[0].const != -1 and not arrays.same_size(dims[0], size):
+        ok = ctx.b.or_(ctx.b.ieq(dims[0].value, size.value), ctx.b.ieq(dims[0].value, ctx.b.i64(-1)))
+        ctx.guard(ok, "ValueError", "cannot reshape the array")
+    return array
+
+
+def _concatenate(ctx: Context, call: NumpyCall) -> Abstract:
+    parts = call.args[0]
+    if not isinstance(parts, TupleOf) or not parts.items:
+        wrong(ctx, call, "it takes a tuple or list of arrays")
+    operands = [_operand(ctx, call, item, 0) for item in parts.items]
+    scalars = [o for o in operands if isinstance(o, Number)]
+    if scalars and call.name == "concatenate":
+        wrong(ctx, call, "it takes arrays, not numbers; write `np.array([...])` around them")
+    return arrays.concatenate(ctx, [o if isinstance(o, ArrayRef) else arrays.from_items(ctx, [o]) for o in operands])
+
+
+def _size(ctx: Context, call: NumpyCall) -> Abstract:
+    return arrays.size_of(ctx, array_argument(ctx, call))
+
+
+def _shape(ctx: Context, call: NumpyCall) -> Abstract:
+    return TupleOf((arrays.size_of(ctx, array_argument(ctx, call)),))
+
+
+def _scalar_type(ctx: Context, call: NumpyCall) -> Abstract:
+    (x,) = _numbers(ctx, call, call.args)
+    if call.name in ("float64", "double"):
+        return Number(convert(ctx.b, x, F64), F64, True, None if x.const is None else float(x.const))
+    whole = arith.to_int(ctx, x)
+    return Number(whole.value, I64, True, whole.const, whole.low, whole.high)
+
+
+def _astype(ctx: Context, call: NumpyCall) -> Abstract:
+    array = array_argument(ctx, call)
+    kind = dtype_argument(ctx, call, 1, array.dtype)
+    _no_truncation(ctx, call, array.dtype, kind)
+    return arrays.copy(ctx, array, kind)
+
+
+def _fill_method(ctx: Context, call: NumpyCall) -> Abstract:
+    arrays.store_all(ctx, array_argument(ctx, call), call.args[1], call.node)
+    return NONE
+
+
+def _clip_method(ctx: Context, call: NumpyCall) -> Abstract:
+    operands = [_operand(ctx, call, arg, max(k - 1, 0)) for k, arg in enumerate(call.args)]
+    return arrays.elementwise(ctx, lambda xs: library.ELEMENTWISE["clip"].rule(ctx, xs), operands)
+
+
+Row = tuple[int, int, tuple[str, ...], Callable[[Context, NumpyCall], Abstract]]
+_sum = _reduction(lambda ctx, a, n: arrays.total(ctx, a))
+_mean = _reduction(lambda ctx, a, n: arrays.mean(ctx, a))
+_prod = _reduction(lambda ctx, a, n: arrays.product(ctx, a))
+_max = _reduction(lambda ctx, a, n: arrays.extremum(ctx, a, "max", n))
+_min = _reduction(lambda ctx, a, n: arrays.extremum(ctx, a, "min", n))
+_REDUCTIONS: dict[str, Row] = {
+    "sum": (1, 2, ("axis",), _sum), "mean": (1, 2, ("axis",), _mean), "prod": (1, 2, ("axis",), _prod),
+    "max": (1, 2, ("axis",), _max), "min": (1, 2, ("axis",), _min),
+    "var": (1, 2, ("axis",), _reduction(_var)), "std": (1, 2, ("axis",), _reduction(_std)),
+    "any": (1, 2, ("axis",), _reduction(_any)), "all": (1, 2, ("axis",), _reduction(_all)),
+}  # fmt: skip
+
+FUNCTIONS: dict[str, Row] = {
+    **_REDUCTIONS,
+    "amax": (1, 2, ("axis",), _max), "amin": (1, 2, ("axis",), _min),
+    "array": (1, 2, ("dtype",), _array), "asarray": (1, 2, ("dtype",), _array),
+    "zeros": (1, 2, ("shape", "dtype"), _filled_with(0.0)), "ones": (1, 2, ("shape", "dtype"), _filled_with(1.0)),
+    "empty": (1, 2, ("shape", "dtype"), _filled_with(None)), "full": (2, 3, ("shape", "fill_value", "dtype"), _full),
+    "zeros_like": (1, 2, ("dtype",), _like(0.0)), "ones_like": (1, 2, ("dtype",), _like(1.0)), "empty_like": (1, 2, ("dtype",), _like(None)),
+    "full_like": (2, 2, ("fill_value",), _full_like),
+    "arange": (1, 4, ("dtype",), _arange), "linspace": (2, 3, ("num", "endpoint"), _linspace),
+    "dot": (2, 2, (), _dot), "vdot": (2, 2, (), _dot), "inner": (2, 2, (), _dot), "matmul": (2, 2, (), _dot),
+    "copy": (1, 1, (), _copy), "ravel": (1, 1, (), _ravel), "reshape": (2, 2, (), _reshape),
+    "concatenate": (1, 1, ("axis",), _concatenate), "hstack": (1, 1, (), _concatenate),
+    "size": (1, 1, (), _size), "shape": (1, 1, (), _shape),
+    "float64": (1, 1, (), _scalar_type), "double": (1, 1, (), _scalar_type), "int64": (1, 1, (), _scalar_type),
+}  # fmt: skip
+
+METHODS: dict[str, Row] = {
+    **_REDUCTIONS,
+    "dot": (2, 2, (), _dot), "copy": (1, 1, (), _copy), "flatten": (1, 1, (), _copy), "ravel": (1, 1, (), _ravel),
+    "reshape": (2, 3, (), _reshape), "astype": (2, 2, ("dtype",), _astype), "fill": (2, 2, (), _fill_method), "clip": (3, 3, (), _clip_method),
+}  # fmt: skip
+
+__all__ = ["METHODS", "Origin", "call_method", "call_numpy"]

@@ -1,0 +1,307 @@
+"""The names of a module, read from its text: what each is bound to, and what it means across modules.
+
+Invariant: a name is a constant only if the module binds it once and no text of the module changes it afterwards
+(stores into it, augments it, calls a mutating method on it, declares it `global`).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from adcore.frontend.project import LIBRARIES, ModuleSource, Project
+from adcore.frontend.values import FunctionRef, LibraryRef, ModuleRef
+from adcore.source import SourceText
+
+MUTATORS = frozenset({"append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "fill", "put", "resize", "setflags", "partition", "itemset"})
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """`attribute` of `module`; None: the module itself."""
+
+    module: str
+    attribute: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """`name = node` at module level; not evaluated yet."""
+
+    scope: Scope
+    name: str
+    node: ast.expr
+
+
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """A name that is bound, but to nothing that compiled code can use."""
+
+    what: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """No such name in the module; `module` None: the module itself cannot be found."""
+
+    module: str
+    name: str | None = None
+
+
+Meaning: TypeAlias = FunctionRef | LibraryRef | ModuleRef | Constant | Unusable | Missing
+Definition: TypeAlias = FunctionRef | Imported | Constant | Unusable
+Hop: TypeAlias = "tuple[Scope, str]"
+
+
+@dataclass(slots=True, eq=False)
+class Scope:
+    """The top-level names of one module."""
+
+    module: ModuleSource
+    names: dict[str, Definition] = field(default_factory=dict)
+    stars: list[str] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        return self.module.name
+
+    @property
+    def source(self) -> SourceText:
+        return self.module.source
+
+
+def build_scope(module: ModuleSource) -> Scope:
+    scope = Scope(module)
+    changed = _changed_names(module.parsed.tree)
+    for statement, certain in _statements(module.parsed.tree.body):
+        for name, definition in _definitions(scope, statement):
+            if isinstance(definition, Constant) and (not certain or name in scope.names or name in changed):
+                why = "it is changed after its definition" if name in changed else "it is defined more than once"
+                definition = Unusable("a variable", f"{why}, so its value is not a constant")
+            scope.names[name] = definition
+    return scope
+
+
+def _statements(body: list[ast.stmt]) -> Iterator[tuple[ast.stmt, bool]]:
+    """Top-level statements and those in `if` and `try` blocks; the latter are not certain to run."""
+    for statement in body:
+        yield statement, True
+        blocks: list[list[ast.stmt]] = []
+        if isinstance(statement, ast.If):
+            blocks = [statement.body, statement.orelse]
+        elif isinstance(statement, ast.Try):
+            blocks = [statement.body, *(h.body for h in statement.handlers), statement.orelse, statement.finalbody]
+        elif isinstance(statement, ast.For | ast.While | ast.With):
+            blocks = [statement.body]
+        for block in blocks:
+            for inner, _ in _statements(block):
+                yield inner, False
+
+
+def _definitions(scope: Scope, statement: ast.stmt) -> Iterator[tuple[str, Definition]]:
+    match statement:
+        case ast.FunctionDef():
+            yield statement.name, FunctionRef(scope, statement)
+        case ast.AsyncFunctionDef():
+            yield statement.name, Unusable("an async function", "compiled code runs without an event loop")
+        case ast.ClassDef():
+            yield statement.name, Unusable("a class", "compiled code works with numbers and arrays")
+        case ast.Import():
+            for alias in statement.names:
+                name = alias.asname or alias.name.partition(".")[0]
+                yield name, Imported(alias.name if alias.asname else name, None)
+        case ast.ImportFrom():
+            target = _absolute(scope, statement)
+            for alias in statement.names:
+                if alias.name == "*":
+                    scope.stars.append(target)
+                else:
+                    yield alias.asname or alias.name, Imported(target, alias.name)
+        case ast.Assign(targets=[ast.Name(id=name)], value=value) | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+            yield name, Constant(scope, name, value)
+        case ast.Assign():
+            for target in statement.targets:
+                for node in ast.walk(target):
+                    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                        yield from _unpacked(scope, statement, target, node.id)
+        case ast.For() | ast.With():
+            for node in ast.walk(statement):
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                    yield node.id, Unusable("a variable", "its value is known only when the module runs")
+        case _:
+            return
+
+
+def _unpacked(scope: Scope, statement: ast.Assign, target: ast.expr, name: str) -> Iterator[tuple[str, Definition]]:
+    """`a = b = 1.0` and `a, b = 1.0, 2.0`."""
+    if isinstance(target, ast.Name):
+        yield name, Constant(scope, name, statement.value)
+        return
+    if isinstance(target, ast.Tuple | ast.List):
+        for k, item in enumerate(target.elts):
+            if isinstance(item, ast.Name) and item.id == name:
+                part = ast.Subscript(statement.value, ast.Constant(k), ast.Load())
+                yield name, Constant(scope, name, ast.fix_missing_locations(ast.copy_location(part, statement.value)))
+                return
+    yield name, Unusable("a variable", "its value is known only when the module runs")
+
+
+def _absolute(scope: Scope, statement: ast.ImportFrom) -> str:
+    """The dotted name behind `from ..x import`."""
+    if not statement.level:
+        return statement.module or ""
+    package = scope.name.split(".")
+    if not scope.module.is_package:
+        package = package[:-1]
+    package = package[: max(0, len(package) - statement.level + 1)]
+    return ".".join([*package, statement.module] if statement.module else package)
+
+
+def _changed_names(tree: ast.Module) -> frozenset[str]:
+    """Module-level names that some text of the module changes after their definition."""
+    changed: set[str] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Global():
+                changed.update(node.names)
+            case ast.AugAssign(target=target):
+                changed.update(_base(target))
+            case ast.Subscript(ctx=ast.Store() | ast.Del()) | ast.Attribute(ctx=ast.Store() | ast.Del()):
+                changed.update(_base(node))
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if method in MUTATORS:
+                changed.add(name)
+            case _:
+                pass
+    return frozenset(changed - _locals_everywhere(tree, changed))
+
+
+def _base(node: ast.expr) -> set[str]:
+    while isinstance(node, ast.Subscript | ast.Attribute):
+        node = node.value
+    return {node.id} if isinstance(node, ast.Name) else set()
+
+
+def _locals_everywhere(tree: ast.Module, names: set[str]) -> set[str]:
+    """Of `names` those that only functions change, and only where they are the function's own variables."""
+    own: set[str] = set()
+    for name in names:
+        users = [f for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) and _mentions_store(f, name)]
+        outside = any(_base_of_change(s, name) for s in tree.body if not isinstance(s, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef))
+        if users and not outside and all(name in local_names(f) for f in users):
+            own.add(name)
+    return own
+
+
+def _mentions_store(function: ast.FunctionDef, name: str) -> bool:
+    return any(_base_of_change(s, name) for s in function.body)
+
+
+def _base_of_change(statement: ast.stmt, name: str) -> bool:
+    for node in ast.walk(statement):
+        match node:
+            case ast.Global() if name in node.names:
+                return True
+            case ast.AugAssign(target=target) if name in _base(target):
+                return True
+            case ast.Subscript(ctx=ast.Store()) | ast.Attribute(ctx=ast.Store()) if name in _base(node):
+                return True
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=base), attr=method)) if base == name and method in MUTATORS:
+                return True
+            case _:
+                pass
+    return False
+
+
+def local_names(function: ast.FunctionDef) -> frozenset[str]:
+    """Parameters and every name that the function binds; names declared global are not among them."""
+    arguments = function.args
+    names = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    names |= {a.arg for a in (arguments.vararg, arguments.kwarg) if a is not None}
+    outer: set[str] = set()
+    stack: list[ast.AST] = list(function.body)
+    while stack:
+        node = stack.pop()
+        match node:
+            case ast.Name(ctx=ast.Store() | ast.Del()):
+                names.add(node.id)
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                names.add(node.name)
+                continue
+            case ast.Lambda():
+                continue
+            case ast.Import() | ast.ImportFrom():
+                names |= {(a.asname or a.name.partition(".")[0]) for a in node.names}
+            case ast.Global():
+                outer.update(node.names)
+            case _:
+                pass
+        stack.extend(ast.iter_child_nodes(node))
+    return frozenset(names - outer)
+
+
+class Resolver:
+    """Follows names through import statements. `used` is told every (scope, name) on the way: what a result depends on."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self._scopes: dict[str, Scope | None] = {}
+
+    def scope(self, module: str) -> Scope | None:
+        if module not in self._scopes:
+            found = self.project.find(module)
+            self._scopes[module] = build_scope(found) if found is not None else None
+        return self._scopes[module]
+
+    def resolve(self, scope: Scope, name: str, used: Callable[[Scope, str], None]) -> Meaning:
+        return self._resolve(scope, name, used, ())
+
+    def attribute(self, module: str, name: str, used: Callable[[Scope, str], None]) -> Meaning:
+        return self._attribute(module, name, used, ())
+
+    def _resolve(self, scope: Scope, name: str, used: Callable[[Scope, str], None], seen: tuple[tuple[str, str], ...]) -> Meaning:
+        definition = scope.names.get(name)
+        if definition is None:
+            return self._from_star(scope, name, used, seen)
+        used(scope, name)
+        if not isinstance(definition, Imported):
+            return definition
+        if definition.attribute is None:
+            return self._module(definition.module)
+        return self._attribute(definition.module, definition.attribute, used, seen)
+
+    def _module(self, module: str) -> Meaning:
+        if module.partition(".")[0] in LIBRARIES:
+            return ModuleRef(module)
+        return ModuleRef(module) if self.scope(module) or self._is_namespace(module) else Missing(module)
+
+    def _is_namespace(self, module: str) -> bool:
+        return any(root.joinpath(*module.split(".")).is_dir() for root in self.project.roots)
+
+    def _attribute(self, module: str, name: str, used: Callable[[Scope, str], None], seen: tuple[tuple[str, str], ...]) -> Meaning:
+        if module.partition(".")[0] in LIBRARIES:
+            return ModuleRef(f"{module}.{name}") if (module, name) in SUBMODULES else LibraryRef(module, name)
+        if (module, name) in seen or len(seen) > 50:
+            return Missing(module, name)
+        scope = self.scope(module)
+        if scope is not None:
+            found = self._resolve(scope, name, used, (*seen, (module, name)))
+            if not (isinstance(found, Missing) and found.module == module):
+                return found
+        if self.scope(f"{module}.{name}") is not None:
+            return ModuleRef(f"{module}.{name}")
+        return Missing(module, name) if scope is not None else Missing(module)
+
+    def _from_star(self, scope: Scope, name: str, used: Callable[[Scope, str], None], seen: tuple[tuple[str, str], ...]) -> Meaning:
+        for module in scope.stars:
+            if module in LIBRARIES or name.startswith("_"):
+                continue
+            found = self._attribute(module, name, used, seen)
+            if not isinstance(found, Missing):
+                return found
+        return Missing(scope.name, name)
+
+
+SUBMODULES = frozenset({("adcore", "typing"), ("numpy", "linalg"), ("numpy", "typing"), ("numpy", "random")})

@@ -1,0 +1,247 @@
+"""What two abstract values have in common where control flow joins, and how each is brought into that common form.
+
+A shape is the type level of an abstract value: how many SSA values carry it and of which types. `join_shapes` is
+associative and only ever widens, so the fixpoint over a loop's carried variables ends. Numbers join with equal kinds, bool
+widens to int, and a literal int widens to float where it is exact; provenance becomes dynamic where the two sides differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from adcore.frontend.values import NONE, Abstract, ArrayRef, Binding, Broken, Conflict, Number, Origin, TupleOf, describe
+from adcore.ir.build import Builder
+from adcore.ir.core import Value
+from adcore.ir.types import BOOL, F64, I64, Array, Scalar, Type
+from adcore.ir.types import join as join_types
+
+LARGEST_EXACT = 2**53
+
+
+@dataclass(frozen=True, slots=True)
+class NumberShape:
+    """`numpy` None: known at run time only. `literal`: an int constant that a float can replace."""
+
+    kind: Scalar
+    numpy: bool | None = False
+    literal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayShape:
+    type: Array
+    origin: Origin
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TupleShape:
+    items: tuple[Shape, ...]
+    display: str = "tuple"
+
+
+@dataclass(frozen=True, slots=True)
+class StaticShape:
+    """A value that exists at compile time only; it joins with itself."""
+
+    value: Abstract
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictShape:
+    value: Conflict
+
+
+Shape: TypeAlias = NumberShape | ArrayShape | TupleShape | StaticShape | ConflictShape
+
+
+@dataclass(frozen=True, slots=True)
+class BindingShape:
+    """`value` None: not bound yet. `defined` None: known at run time only."""
+
+    value: Shape | None
+    defined: bool | None
+
+
+def shape_of(value: Abstract) -> Shape:
+    match value:
+        case Number():
+            literal = value.kind is I64 and isinstance(value.const, int) and abs(value.const) <= LARGEST_EXACT
+            if value.kind is BOOL:  # the class of a bool is never worth a bit of its own
+                return NumberShape(BOOL, value.numpy is not False)
+            return NumberShape(value.kind, value.numpy if isinstance(value.numpy, bool) else None, literal)
+        case ArrayRef():
+            assert isinstance(value.value.type, Array)
+            return ArrayShape(value.value.type, value.origin, value.name)
+        case TupleOf():
+            return TupleShape(tuple(shape_of(item) for item in value.items), value.display)
+        case Conflict():
+            return ConflictShape(value)
+        case _:
+            return StaticShape(value)
+
+
+def join_shapes(a: Shape, b: Shape) -> Shape:
+    match a, b:
+        case NumberShape(), NumberShape():
+            return _join_numbers(a, b)
+        case ArrayShape(), ArrayShape():
+            joined = join_types(a.type, b.type)
+            if isinstance(joined, Array):
+                return ArrayShape(joined, a.origin if a.origin is not Origin.FRESH else b.origin, a.name or b.name)
+        case TupleShape(), TupleShape():
+            if len(a.items) == len(b.items):
+                return TupleShape(tuple(join_shapes(x, y) for x, y in zip(a.items, b.items, strict=True)), a.display)
+        case StaticShape(), StaticShape():
+            if a == b:
+                return a
+            if isinstance(a.value, Broken) or isinstance(b.value, Broken):
+                return StaticShape(Broken())
+        case (ConflictShape(), _):
+            return a
+        case (_, ConflictShape()):
+            return b
+        case (StaticShape(Broken()), _) | (_, StaticShape(Broken())):
+            return StaticShape(Broken())
+        case _:
+            pass
+    return ConflictShape(Conflict(describe_shape(a), describe_shape(b)))
+
+
+def _join_numbers(a: NumberShape, b: NumberShape) -> Shape:
+    numpy = a.numpy if a.numpy is b.numpy else None
+    if a.kind == b.kind == BOOL:
+        return NumberShape(BOOL, a.numpy is not False or b.numpy is not False)
+    if a.kind == b.kind:
+        return NumberShape(a.kind, numpy, a.literal and b.literal)
+    kinds = {a.kind, b.kind}
+    if kinds == {I64, F64}:
+        whole = a if a.kind is I64 else b
+        if whole.literal:
+            return NumberShape(F64, numpy)
+    elif kinds == {I64, BOOL} and a.numpy is False and b.numpy is False:
+        return NumberShape(I64, False)
+    return ConflictShape(Conflict(describe_shape(a), describe_shape(b)))
+
+
+def join_bindings(a: BindingShape, b: BindingShape) -> BindingShape:
+    if a.value is None or b.value is None:
+        value = a.value or b.value
+        return BindingShape(value, None if value is not None else False)
+    return BindingShape(join_shapes(a.value, b.value), True if a.defined and b.defined else None)
+
+
+def binding_shape(binding: Binding | None) -> BindingShape:
+    if binding is None:
+        return BindingShape(None, False)
+    return BindingShape(shape_of(binding.value), True if binding.defined is True else None)
+
+
+def describe_shape(shape: Shape) -> str:
+    match shape:
+        case NumberShape():
+            return describe(Number(Value(shape.kind), shape.kind, bool(shape.numpy)))
+        case ArrayShape():
+            return f"array of {({'f64': 'float64', 'i64': 'int64'}).get(shape.type.dtype.name, shape.type.dtype.name)}"
+        case TupleShape():
+            return f"{shape.display} of {len(shape.items)}"
+        case StaticShape():
+            return describe(shape.value)
+        case ConflictShape():
+            return describe(shape.value)
+
+
+# From values to the SSA values of a shape and back
+
+
+def leaf_types(shape: Shape | None) -> list[Type]:
+    """The types of the SSA values that carry a shape."""
+    match shape:
+        case NumberShape():
+            return [shape.kind, BOOL] if shape.numpy is None else [shape.kind]
+        case ArrayShape():
+            return [shape.type]
+        case TupleShape():
+            return [t for item in shape.items for t in leaf_types(item)]
+        case _:
+            return []
+
+
+def coerce(b: Builder, value: Abstract, shape: Shape) -> list[Value]:
+    """The SSA values of `value` in the form of `shape`, which joins the value's own shape; conversions go to `b`."""
+    match shape, value:
+        case NumberShape(), Number():
+            out = [convert(b, value, shape.kind)]
+            if shape.numpy is None:
+                out.append(b.const(value.numpy) if isinstance(value.numpy, bool) else value.numpy)
+            return out
+        case ArrayShape(), ArrayRef():
+            return [value.value]
+        case TupleShape(), TupleOf():
+            return [v for item, s in zip(value.items, shape.items, strict=True) for v in coerce(b, item, s)]
+        case _:
+            return []
+
+
+def convert(b: Builder, value: Number, kind: Scalar) -> Value:
+    """The SSA value in another kind: bool to int to float."""
+    if value.kind == kind:
+        return value.value
+    if value.const is not None:
+        return b.const(float(value.const) if kind is F64 else int(value.const), kind)
+    whole = b.btoi(value.value) if value.kind is BOOL else value.value
+    return b.itof(whole) if kind is F64 else whole
+
+
+def poison(b: Builder, shape: Shape | None) -> list[Value]:
+    """SSA values for a shape whose value does not exist here."""
+    return [b.op("poison", results=[t]).result for t in leaf_types(shape)]
+
+
+def rebuild(b: Builder, shape: Shape, leaves: Sequence[Value]) -> Abstract:
+    """The abstract value that `leaves` carry."""
+    value, used = _rebuild(b, shape, leaves)
+    assert used == len(leaves)
+    return value
+
+
+def _rebuild(b: Builder, shape: Shape, leaves: Sequence[Value]) -> tuple[Abstract, int]:
+    match shape:
+        case NumberShape():
+            if shape.numpy is None:
+                return Number(leaves[0], shape.kind, leaves[1]), 2
+            return Number(leaves[0], shape.kind, shape.numpy), 1
+        case ArrayShape():
+            return array_ref(b, leaves[0], shape.origin, shape.name), 1
+        case TupleShape():
+            items, used = [], 0
+            for item in shape.items:
+                value, n = _rebuild(b, item, leaves[used:])
+                items.append(value)
+                used += n
+            return TupleOf(tuple(items), shape.display), used
+        case StaticShape() | ConflictShape():
+            return shape.value, 0
+
+
+LARGEST_SIZE = 2**60  # NumPy refuses arrays of more than 2**63 bytes
+
+
+def size_number(value: Value, linear: tuple[Value, int] | None = None) -> Number:
+    """The size of an axis as a Python int."""
+    return Number(value, I64, low=0, high=LARGEST_SIZE, linear=linear or (value, 0))
+
+
+def array_ref(b: Builder, value: Value, origin: Origin, name: str = "") -> ArrayRef:
+    """An array whose sizes are read from itself."""
+    assert isinstance(value.type, Array)
+    sizes = tuple(size_number(b.dim(value, axis=k)) for k in range(value.type.rank))
+    return ArrayRef(value, value.type.dtype, sizes, origin, name)
+
+
+__all__ = [
+    "NONE", "ArrayShape", "BindingShape", "ConflictShape", "NumberShape", "Shape", "StaticShape", "TupleShape", "array_ref", "binding_shape",
+    "coerce", "convert", "describe_shape", "join_bindings", "join_shapes", "leaf_types", "poison", "rebuild", "shape_of", "size_number",
+]  # fmt: skip

@@ -1,0 +1,200 @@
+"""Abstract values of the lowering: what is known statically about a Python value, and the SSA values that hold the rest.
+
+Invariants: a `Number` is one SSA scalar plus its provenance (Python number, NumPy scalar, or an SSA bool that is true for
+NumPy), which never becomes part of a type; an `ArrayRef` is one SSA array and its sizes; everything else (None, strings,
+functions, modules, tuples) exists at compile time only. `shapes` says what two of them have in common at a join.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, TypeAlias
+
+from adcore.ir.core import Value
+from adcore.ir.types import Scalar
+from adcore.source import Span
+
+if TYPE_CHECKING:
+    from adcore.frontend.scope import Scope
+
+Linear: TypeAlias = "tuple[object, int]"  # (base value, k): the number is base - k
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Number:
+    """A scalar. `low` and `high` bound an integer where that is known; `linear` says that it is another value minus a constant."""
+
+    value: Value
+    kind: Scalar
+    numpy: bool | Value = False
+    const: bool | int | float | None = None
+    low: int | None = None
+    high: int | None = None
+    linear: tuple[Value, int] | None = None
+
+
+class Origin(Enum):
+    """Whose memory an array is: what may be stored into it."""
+
+    FRESH = "fresh"
+    PARAMETER = "parameter"
+    CALLER = "caller"  # an array parameter of a helper
+    CONSTANT = "constant"
+    VIEW = "view"  # a read-only broadcast view
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArrayRef:
+    """A reference to an array; `sizes` are integers that equal its dims. `name` is the parameter or constant it came from."""
+
+    value: Value
+    dtype: Scalar
+    sizes: tuple[Number, ...]
+    origin: Origin = Origin.FRESH
+    name: str = ""
+
+    @property
+    def rank(self) -> int:
+        return len(self.sizes)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TupleOf:
+    items: tuple[Abstract, ...]
+    display: str = "tuple"  # "tuple" or "list": how it was written
+
+
+@dataclass(frozen=True, slots=True)
+class NoneValue:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A string constant: it can name an option of a function, nothing else."""
+
+    value: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FunctionRef:
+    """A plain function of a module of the project or of an installed package."""
+
+    scope: Scope
+    node: ast.FunctionDef
+
+    @property
+    def name(self) -> str:
+        return self.node.name
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryRef:
+    """A name of a library that adcore has rules for: ("math", "sin"), ("numpy", "pi"), ("builtins", "abs")."""
+
+    module: str
+    name: str
+
+    @property
+    def dotted(self) -> str:
+        return self.name if self.module == "builtins" else f"{self.module}.{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleRef:
+    name: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MethodRef:
+    """`array.sum` before its call."""
+
+    array: ArrayRef
+    name: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RangeOf:
+    low: Number
+    high: Number
+    step: Number
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Iteration:
+    """`enumerate`, `zip` or `reversed` of something, until a loop takes it apart."""
+
+    kind: str
+    parts: tuple[Abstract, ...]
+    start: Number | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """The value of a statement that was reported: using it says nothing more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """The value of a variable that has types without a common one at a join; using it is the error."""
+
+    first: str
+    second: str
+    related: tuple[tuple[Span, str], ...] = ()
+    suggestion: tuple[Span, str] | None = None
+
+
+Abstract: TypeAlias = (
+    Number | ArrayRef | TupleOf | NoneValue | Text | FunctionRef | LibraryRef | ModuleRef | MethodRef | RangeOf | Iteration | Broken | Conflict
+)
+
+NONE = NoneValue()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Binding:
+    """What a name stands for. `defined` is an SSA bool where an assignment may not have happened; `span` is the assignment."""
+
+    value: Abstract
+    defined: bool | Value = True
+    span: Span | None = None
+    literal: Span | None = field(default=None)
+    """The span of the integer literal that was assigned, if it was one."""
+
+
+def describe(value: Abstract, article: bool = False) -> str:
+    """How a message names the type of a value."""
+    match value:
+        case Number():
+            name = {"f64": "float", "i64": "int", "bool": "bool"}[value.kind.name]
+            if value.numpy is True:
+                name = {"float": "np.float64", "int": "np.int64", "bool": "np.bool"}[name]
+        case ArrayRef():
+            name = f"array of {_dtype(value.dtype)}"
+        case TupleOf():
+            name = f"{value.display} of {len(value.items)}"
+        case NoneValue():
+            return "None"
+        case Text():
+            name = "string"
+        case FunctionRef() | LibraryRef() | MethodRef():
+            name = "function"
+        case ModuleRef():
+            name = "module"
+        case RangeOf():
+            name = "range"
+        case Iteration():
+            name = value.kind
+        case Conflict():
+            return f"{value.first} or {value.second}"
+        case Broken():
+            name = "value"
+    if not article:
+        return name
+    return ("an " if name[0] in "aeiou" else "a ") + name
+
+
+def _dtype(kind: Scalar) -> str:
+    return {"f64": "float64", "i64": "int64", "bool": "bool"}[kind.name]
