@@ -835,9 +835,15 @@ use.one:
   %target = phi ptr [ %out, %use ], [ %part, %from.tuple ]
   %p.param = getelementptr %Result, ptr %result, i32 0, i32 5
   %param = load ptr, ptr %p.param
+  store ptr null, ptr %owned
   %status = call i32 @py.read(ptr %state, ptr %member, ptr %param, ptr %target, ptr %words, ptr %place, ptr %owned)
+  %view = load ptr, ptr %owned ; of the target, which keeps the memory
+  call void @Py_DecRef(ptr %view)
   %read = icmp eq i32 %status, 0
-  br i1 %read, label %apart, label %fail
+  br i1 %read, label %apart, label %forget
+forget:
+  store ptr null, ptr %place ; the memory is not ours to free
+  br label %fail
 apart:
   call void @Py_IncRef(ptr %target)
   store ptr %target, ptr %p.boxed
