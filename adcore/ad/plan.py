@@ -108,10 +108,16 @@ class _Planner:
                 self.require(inner)
             for v in (*op.results, *(p for r in op.regions for p in r.params)):
                 if isinstance(v.type, Array) and self.activity.is_active(v):
+                    self.refuse_reference(v, op)
                     dims = self.sizes.dims(v)
                     if dims is None:
                         raise NotPlannable("an array whose size changes from iteration to iteration has no derivative yet", op.span)
                     self.add(dims)
+
+    def refuse_reference(self, v: Value, op: Op) -> None:
+        """A name that may stand for several arrays, one of which is written in place."""
+        if op.name in ("if", "for", "while") and not self.memory.is_value(v):
+            raise NotPlannable("an array that is written in place goes by a name bound in a branch or loop here", op.span)
 
     def add(self, values: Iterable[Value]) -> None:
         for v in values:

@@ -1,7 +1,7 @@
 """Makes a primal ready to be differentiated.
 
-After: every axis of an array parameter has its ``dim`` op at the top; an array that a ``map`` or ``assign`` reads and that is
-overwritten later is read from a copy of its own, so that its content at that moment is a value like any other.
+After: every axis of an array parameter has its ``dim`` op at the top; an array that a ``map`` reads and whose content does not last (it is overwritten
+later, or belongs to one iteration) is read from a copy of its own, so that its content at that moment is a value like any other.
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ class _Preparer(Rewriter):
     def __init__(self, memory: Memory) -> None:
         super().__init__()
         self.memory = memory
+        self.lasting: set[Value] = set()  # what the top region defines
 
     def function(self, function: Function) -> Function:
+        self.lasting = {*function.params, *(r for op in function.body.ops for r in op.results)}
         new = super().function(function)
         tops = []
         known = {(op.operands[0], op.attrs["axis"]) for op in new.body.ops if op.name == "dim"}
@@ -36,12 +38,19 @@ class _Preparer(Rewriter):
 
     def op(self, op: Op, operands: list[Value]) -> list[Value]:
         if op.name == "map":
-            operands = [self.snapshot(v) if (op, k) in self.memory.stale else v for k, v in enumerate(operands)]
+            operands = [self.snapshot(new) if self.passing(op, k, old) else new for k, (old, new) in enumerate(zip(op.operands, operands, strict=True))]
         return self.copy(op, operands)
+
+    def passing(self, op: Op, k: int, array: Value) -> bool:
+        """The array's content here is gone in the reverse sweep: overwritten later, or in a buffer that lives for one iteration only."""
+        if (op, k) in self.memory.stale:
+            return True
+        return any(root in self.memory.written and root not in self.lasting for root in self.memory.roots.get(array, ()))
 
     def snapshot(self, array: Value) -> Value:
         assert isinstance(array.type, Array)
-        dims = [self.b.dim(array, axis=k) for k in range(array.type.rank)]
+        made = array.owner is not None and array.owner.name in ("alloc", "map")
+        dims = [array.owner.operands[k] if array.owner and made else self.b.dim(array, axis=k) for k in range(array.type.rank)]
         (copy,) = self.b.map_(dims, [array], ["elem"], lambda i, e: e)
         copy.name = array.name
         return copy

@@ -186,7 +186,7 @@ class ReverseSweep:
         op = v.owner
         if op is not None and op.name in VIEWS:
             return self.b.op(op.name, [self.shadow_of(op.operands[0]), *(self.get(u) for u in op.operands[1:])], dict(op.attrs)).result
-        raise NotPlannable("an array that is written in place is reached here under a name bound in a branch or loop", op.span if op else None)
+        raise AssertionError(f"no shadow for {v!r}")
 
     def take(self, v: Value) -> Value:
         """The whole adjoint of a value whose uses have all been visited; zero where nothing came."""
@@ -287,8 +287,6 @@ class ReverseSweep:
             k for k, p in enumerate(params)
             if is_differentiable(p.type) and (self.activity.is_active(p) or self.activity.is_active(op.results[k]))
         ]  # fmt: skip
-        for k in carried:
-            self.refuse_reference(params[k], op)
         captured = self.captured([region])
         starts = [self.take(op.results[k]) for k in carried] + [self.adj.get(v) or self.zero() for v in captured]
         new = Region([Value(I64, "k"), *(Value(_adjoint_type(v.type)) for v in starts)])
@@ -314,10 +312,6 @@ class ReverseSweep:
         self.adj.update(zip(captured, made.results[len(carried) :], strict=True))
         for k, total in zip(carried, made.results, strict=False):
             self.add(inits[k], total)
-
-    def refuse_reference(self, v: Value, op: Op) -> None:
-        if isinstance(v.type, Array) and not self.memory.is_value(v):
-            raise NotPlannable("an array that is written in place is carried here from iteration to iteration", op.span)
 
     # --- maps
     def op_map(self, op: Op) -> None:

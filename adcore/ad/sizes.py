@@ -38,11 +38,11 @@ class Sizes:
             return self.carried(*self.loop_of[v], axis) if v in self.loop_of else None
         match op.name:
             case "map" | "alloc":
-                return op.operands[axis]
+                return self.origin(op.operands[axis])
             case "broadcast":
-                return op.operands[1 + axis]
+                return self.origin(op.operands[1 + axis])
             case "slice":
-                return op.operands[1 + 3 * axis + 1]
+                return self.origin(op.operands[1 + 3 * axis + 1])
             case "if":
                 k = op.results.index(v)
                 a, b = (self.dim(r.terminator.operands[k], axis) for r in op.regions)
@@ -50,6 +50,13 @@ class Sizes:
             case "for" | "while":
                 return self.carried(op, op.results.index(v), axis)
         return None
+
+    def origin(self, size: Value) -> Value:
+        """The integer itself, or what the array it was asked of traces to."""
+        op = size.owner
+        if op is None or op.name != "dim":
+            return size
+        return self.dim(op.operands[0], op.attrs["axis"]) or size
 
     def carried(self, op: Op, k: int, axis: int) -> Value | None:
         """The dim of the k-th carried array, if every iteration leaves it as it was."""

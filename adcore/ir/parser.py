@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from adcore.ir.core import Function, Module, Op, Region, Value
-from adcore.ir.types import SCALARS, Array, Dim, Record, Tuple, Type, Union
+from adcore.ir.types import SCALARS, Array, Dim, Record, Scalar, Tuple, Type, Union
 from adcore.source import Span
 
 _TOKEN = re.compile(
@@ -40,14 +40,15 @@ class _Parser:
         while match := _TOKEN.match(text, position):
             self.tokens.append((match["token"], match.start("token")))
             position = match.end()
-        if text[position:].strip():
-            self.fail("unexpected character", position)
+        rest = text[position:].lstrip()
+        if rest:
+            self.fail("unexpected character", len(text) - len(rest))
         self.tokens.append(("", len(text)))
         self.at = 0
         self.values: dict[str, Value] = {}
 
     # --- tokens
-    def fail(self, message: str, position: int | None = None) -> None:
+    def fail(self, message: str, position: int | None = None) -> NoReturn:
         offset = self.tokens[self.at][1] if position is None else position
         line = self.text.count("\n", 0, offset) + 1
         column = offset - self.text.rfind("\n", 0, offset)
@@ -59,6 +60,8 @@ class _Parser:
 
     def next(self) -> str:
         token = self.tokens[self.at][0]
+        if not token:
+            self.fail("expected more, found the end")
         self.at += 1
         return token
 
@@ -88,7 +91,7 @@ class _Parser:
             if self.accept("constant"):
                 name = self.next()[1:]
                 self.expect("=")
-                dtype = SCALARS[self.next()]
+                dtype = self.scalar()
                 shape, values = self.attribute(), self.attribute()
                 numpy_name = {"f64": "float64", "i64": "int64", "bool": "bool", "f32": "float32", "i32": "int32"}[dtype.name]
                 module.constants[name] = np.array(values, dtype=numpy_name).reshape(shape)
@@ -163,11 +166,11 @@ class _Parser:
 
     def starts_attributes(self) -> bool:
         """``{name = ...`` opens attributes; any other ``{`` opens a region."""
-        return self.peek == "{" and self.tokens[self.at + 2][0] == "=" and not self.tokens[self.at + 1][0].startswith("%")
+        return self.peek == "{" and [t for t, _ in self.tokens[self.at + 2 : self.at + 3]] == ["="] and not self.tokens[self.at + 1][0].startswith("%")
 
     def use(self, name: str) -> Value:
         if name not in self.values:
-            self.fail(f"{name} is not defined")
+            self.fail(f"{name} is not defined", self.tokens[self.at - 1][1])
         return self.values[name]
 
     def attrs(self) -> dict[str, Any]:
@@ -218,7 +221,7 @@ class _Parser:
             return SCALARS[name]
         self.expect("<")
         if name == "array":
-            dtype = SCALARS[self.next()]
+            dtype = self.scalar()
             self.expect(",")
             self.expect("[")
             dims = tuple(self.until("]", self.dim))
@@ -239,7 +242,12 @@ class _Parser:
             self.expect(">")
             return Record(record, tuple(fields))
         self.fail(f"unknown type {name!r}", self.tokens[self.at - 2][1])
-        raise AssertionError
+
+    def scalar(self) -> Scalar:
+        name = self.next()
+        if name not in SCALARS:
+            self.fail(f"{name!r} is no scalar type", self.tokens[self.at - 1][1])
+        return SCALARS[name]
 
     def dim(self) -> Dim:
         token = self.next()

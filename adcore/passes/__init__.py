@@ -14,7 +14,7 @@ from adcore.passes.dce import dce
 from adcore.passes.expand import expand
 from adcore.passes.fold import fold
 from adcore.passes.fuse import fuse
-from adcore.passes.inline import inline
+from adcore.passes.inline import callees, inline
 from adcore.passes.licm import licm
 from adcore.passes.ranges import ranges
 

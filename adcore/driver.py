@@ -1,0 +1,276 @@
+"""The engine's table of contents: text in, findings, plans and object code out.
+
+    text -> frontend -> SSA -> passes -> optimised SSA -> ad -> derivative SSA -> passes -> SSA -> codegen -> object
+
+Build, editor and lint call these functions and nothing below them. No input makes them raise: a problem in the user's text is a diagnostic with
+a place, and so is a defect of adcore itself (``compiler/internal``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import tomli
+
+import adcore.ops  # noqa: F401 (fills the op table)
+from adcore import ad, passes
+from adcore.diagnostics import Diagnostic, Report
+from adcore.frontend import lower_module
+from adcore.frontend.project import Project
+from adcore.ir.core import Module
+from adcore.ir.printer import print_function
+from adcore.ir.signature import Entry
+from adcore.manifest import manifest
+from adcore.options import ProjectOptions
+from adcore.source import SourceText, Span
+from adcore.suggest import suggest
+
+STAGES = ("ir", "optimised", "plan", "derivative", "llvm", "asm")
+
+
+@dataclass(slots=True)
+class Analysis:
+    """What the engine knows of one module. ``module`` holds the optimised primals and the derivatives that could be made."""
+
+    entries: list[Entry] = field(default_factory=list)
+    plans: dict[str, ad.Plan] = field(default_factory=dict)  # by entry name
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    lowered: Module = field(default_factory=Module)
+    module: Module = field(default_factory=Module)
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledPackage:
+    """An extension before it is linked: ``init`` is the symbol to export, ``summary`` one line a function."""
+
+    object: bytes
+    init: str
+    filename: str
+    summary: list[str]
+
+
+class NoSuchFunction(Exception):
+    """``show`` was asked for a function that the file does not differentiate; ``suggestion`` may be what was meant."""
+
+    def __init__(self, name: str, suggestion: str | None) -> None:
+        super().__init__(name)
+        self.suggestion = suggestion
+
+
+def analyse(project: Project, source: SourceText, module: str, options: ProjectOptions | None = None) -> Analysis:
+    """Everything about one module short of machine code."""
+    report = Report()
+    analysis = Analysis()
+    try:
+        lowered = lower_module(project, source, module, report, options)
+        analysis.entries, analysis.lowered = lowered.entries, lowered.module
+        analysis.module = passes.run(lowered.module)
+        for entry in analysis.entries:
+            differentiate(analysis, entry, report)
+        analysis.module = finish(analysis.module, analysis.entries)
+    except Exception as error:  # a defect of adcore: it must not become a traceback in an editor or a build
+        _internal(report, Span(source.path, 1, 1, 1, 1), module, error)
+    analysis.diagnostics = report.diagnostics
+    return analysis
+
+
+def differentiate(analysis: Analysis, entry: Entry, report: Report) -> None:
+    """Add the entry's derivative functions to the module; what cannot be differentiated is reported and left out."""
+    primal = entry.kernels["primal"]
+    if entry.options.mode == "none":
+        return
+    try:
+        function = analysis.module.functions[primal]
+        found = ad.analyse(function, entry.wrt)
+        _report_zero_derivatives(entry, found, report)
+        analysis.plans[entry.name] = found.plan
+        kinds: list[tuple[str, float | None]] = [("vjp", None)]
+        if entry.scalar_output:
+            kinds.append(("value_and_grad", 1.0))
+        for kind, seed in kinds:
+            name = f"{primal}.{kind}"
+            made, _ = ad.vjp(function, entry.wrt, name, seed)
+            analysis.module.functions[name] = made
+            entry.kernels[kind] = name
+        entry.members = ("primal", "vjp", *(("grad", "value_and_grad") if entry.scalar_output else ()))
+    except ad.NoRule as error:
+        names = ", ".join(entry.parameters[k].name for k in entry.wrt)
+        report.add("activity/no-derivative", error.op.span or entry.span, operation=error.op.name, name=names)
+    except ad.NotPlannable as error:
+        report.add("activity/cannot-reverse", error.span or entry.span, reason=str(error))
+    except Exception as error:
+        _internal(report, entry.span, entry.qualname, error)
+
+
+def finish(module: Module, entries: Sequence[Entry]) -> Module:
+    """Optimise the derivatives with the list that the primals went through, and keep only what an entry uses."""
+    names = [name for entry in entries for name in entry.kernels.values()]
+    derivatives = [name for entry in entries for kind, name in entry.kernels.items() if kind != "primal"]
+    module = passes.run(module, derivatives)
+    return Module({name: module.functions[name] for name in _closure(module, names)}, module.constants)
+
+
+def compile_package(
+    root: Path, modules: Mapping[str, Path], package: str | None, project: ProjectOptions, report: Report
+) -> CompiledPackage | None:
+    """The extension of a package; None if there is nothing to compile or anything is wrong (then it is in ``report``).
+
+    ``modules`` maps full module names to files, absolute or below ``root``; findings name files as given here.
+    """
+    from adcore.codegen.compile import CodegenOptions, CompilerCrash, Unsupported, compile_module
+
+    sources = Project(_import_roots(root, modules))
+    entries: list[Entry] = []
+    module = Module()
+    for name, path in modules.items():
+        text = _read(root, path)
+        if text is None or "adcore" not in text:
+            continue
+        analysis = analyse(sources, SourceText(_display(root, path), text), name, project)
+        report.extend(analysis.diagnostics)
+        entries += analysis.entries
+        merge(module, analysis.module, analysis.entries)
+    if report.has_errors or not entries:
+        return None
+    extension = "_adcore" if package is not None else f"_adcore_{next(iter(modules))}"
+    meta = manifest(package, entries, _sources_of(sources, entries), _table(root), _version())
+    lowered = passes.run(module, passes=passes.LOWERING)
+    try:
+        code = compile_module(lowered, entries, module_name=extension, meta=meta, options=CodegenOptions(cpu=_cpu(project)))
+    except (CompilerCrash, Unsupported) as error:
+        at = next((e for e in entries if getattr(error, "function", None) in e.kernels.values()), entries[0])
+        report.add("compiler/crash", at.span, function=at.qualname, reason=str(error))
+        return None
+    return CompiledPackage(code, f"PyInit_{extension}", f"{extension}.abi3.so", [_summary(e) for e in entries])
+
+
+def show(
+    project: Project, source: SourceText, module: str, function: str, stage: str, options: ProjectOptions | None = None
+) -> str:
+    """One stage of one function as text. Raises ``NoSuchFunction``."""
+    analysis = analyse(project, source, module, options)
+    entry = next((e for e in analysis.entries if e.qualname == function), None)
+    if entry is None:
+        raise NoSuchFunction(function, suggest(function, [e.qualname for e in analysis.entries]))
+    primal = entry.kernels["primal"]
+    derivatives = [name for kind, name in entry.kernels.items() if kind != "primal"]
+    match stage:
+        case "ir":
+            names = _closure(analysis.lowered, [primal])
+            return "\n".join(print_function(analysis.lowered.functions[name]) for name in names) + "\n"
+        case "optimised":
+            return print_function(analysis.module.functions[primal]) + "\n"
+        case "plan":
+            return str(analysis.plans[entry.name]) if entry.name in analysis.plans else "no derivative\n"
+        case "derivative":
+            return "\n".join(print_function(analysis.module.functions[name]) for name in derivatives) + "\n"
+        case _:
+            from adcore.codegen.compile import emit
+
+            kernels = Module(
+                {n: analysis.module.functions[n] for n in _closure(analysis.module, entry.kernels.values())}, analysis.module.constants
+            )
+            return emit(passes.run(kernels, passes=passes.LOWERING), stage=stage)
+
+
+def merge(into: Module, module: Module, entries: Sequence[Entry]) -> None:
+    """Add a module's functions and constants; names that are taken are changed, in calls and entries as well."""
+    names = {n: _free(n, into.functions) for n in module.functions}
+    constants = {n: _free(n, into.constants) for n in module.constants}
+    for old, function in module.functions.items():
+        function.name = names[old]
+        into.functions[names[old]] = function
+        for op in function.body.walk():
+            if op.name == "call":
+                op.attrs["callee"] = names[op.attrs["callee"]]
+            elif op.name == "constarray":
+                op.attrs["name"] = constants[op.attrs["name"]]
+    for old, array in module.constants.items():
+        into.constants[constants[old]] = array
+    for entry in entries:
+        entry.kernels = {kind: names[n] for kind, n in entry.kernels.items()}
+
+
+def _free(name: str, taken: Mapping[str, object]) -> str:
+    k, free = 0, name
+    while free in taken:
+        k += 1
+        free = f"{name}.m{k}"
+    return free
+
+
+def _closure(module: Module, names: Sequence[str] | Mapping[str, str] | object) -> list[str]:
+    """The functions and everything they call, callees first to last as found."""
+    found: dict[str, None] = {}
+    work = list(names)  # type: ignore[call-overload]
+    while work:
+        name = work.pop(0)
+        if name not in found:
+            found[name] = None
+            work += passes.callees(module.functions[name])
+    return list(found)
+
+
+def _report_zero_derivatives(entry: Entry, found: ad.Analysis, report: Report) -> None:
+    for k, reaches in zip(entry.wrt, found.reaches, strict=True):
+        if not reaches:
+            parameter = entry.parameters[k]
+            report.add("activity/zero-derivative", parameter.span or entry.span, name=parameter.name)
+
+
+def _internal(report: Report, span: Span, function: str, error: Exception) -> None:
+    report.add("compiler/internal", span, function=function, reason=f"{type(error).__name__}: {error}".partition("\n")[0])
+
+
+def _summary(entry: Entry) -> str:
+    members = ", ".join(m for m in entry.members if m != "primal")
+    return f"{entry.name}: compiled" + (f" with {members}" if members else "")
+
+
+def _import_roots(root: Path, modules: Mapping[str, Path]) -> list[Path]:
+    """The folders that the modules are imported from."""
+    roots: dict[Path, None] = {}
+    for name, path in modules.items():
+        file = root / path
+        depth = len(name.split(".")) - (0 if file.name == "__init__.py" else 1)
+        roots[file.parents[depth]] = None
+    return list(roots)
+
+
+def _display(root: Path, path: Path) -> str:
+    file = root / path
+    return file.relative_to(root).as_posix() if file.is_relative_to(root) else str(file)
+
+
+def _read(root: Path, path: Path) -> str | None:
+    try:
+        return (root / path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+
+
+def _sources_of(project: Project, entries: Sequence[Entry]) -> dict[str, SourceText]:
+    names = dict.fromkeys(m for e in entries for m in (e.module, *(d.module for d in e.dependencies)))
+    return {name: found.source for name in names if (found := project.find(name)) is not None}
+
+
+def _table(root: Path) -> dict[str, object] | None:
+    try:
+        table = tomli.loads((root / "pyproject.toml").read_text(encoding="utf-8")).get("tool", {}).get("adcore")
+    except (OSError, tomli.TOMLDecodeError, UnicodeDecodeError):
+        return None
+    return table if isinstance(table, dict) else None
+
+
+def _cpu(project: ProjectOptions) -> str:
+    return "x86-64" if project.cpu == "baseline" else project.cpu
+
+
+def _version() -> str:
+    try:
+        return version("adcore")
+    except PackageNotFoundError:
+        return "0"
