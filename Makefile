@@ -1,0 +1,57 @@
+# `make demo` and `make test` need make, Python 3.11 or later and the network; neither needs a compiler or a linker.
+
+PYTHON ?= python3
+PYTEST_ARGS ?= -n 2 --dist loadfile
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint bench coverage clean
+
+DEV := .venv/dev
+DEMO := .venv/demo
+IN_DEV := $(DEV)/bin/python
+IN_DEMO := $(CURDIR)/$(DEMO)/bin/python
+EXAMPLE := examples/hare_lynx
+
+help: ## List the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
+
+demo: ## Build adcore and examples/hare_lynx as users do, in isolation, and run the fit
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "adcore needs Python 3.11 or later: make demo PYTHON=python3.12")'
+	@rm -rf build dist $(EXAMPLE)/build $(EXAMPLE)/src/*.egg-info $(DEMO)
+	$(PYTHON) -m venv $(DEMO)
+	$(IN_DEMO) -m pip --quiet wheel --no-deps --wheel-dir dist .
+	@# The wheel stands in for the package index: a constraint on this very file holds in the isolated build as well.
+	@$(PYTHON) -c 'import pathlib; [w] = pathlib.Path("dist").resolve().glob("adcore-*.whl"); print("adcore @", w.as_uri())' > dist/constraints.txt
+	cd dist && $(UNPUBLISHED) $(IN_DEMO) -m pip --quiet wheel --no-deps --wheel-dir . "$(CURDIR)/$(EXAMPLE)"
+	cd dist && $(UNPUBLISHED) $(IN_DEMO) -m pip --quiet install --only-binary :all: hare_lynx-*.whl
+	@rm -rf build $(EXAMPLE)/build $(EXAMPLE)/src/*.egg-info
+	@# From outside the checkout: what runs is what was installed.
+	cd dist && $(IN_DEMO) -m hare_lynx
+
+UNPUBLISHED = PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt
+
+test: $(DEV)/installed ## Run all tests
+	$(IN_DEV) -m pytest $(PYTEST_ARGS)
+
+lint: $(DEV)/installed ## Check style and types
+	$(IN_DEV) -m ruff check .
+	$(IN_DEV) -m ruff format --check .
+	MYPYPATH=$(DEV)/path $(IN_DEV) -m mypy -p adcore -p buildplug -p adcore_lsp
+
+bench: $(DEV)/installed ## Measure functions and gradients against C written by hand
+	$(IN_DEV) benchmarks/run.py
+
+coverage: $(DEV)/installed ## Run all tests, and show the lines that none of them reaches
+	$(IN_DEV) -m pytest $(PYTEST_ARGS) --cov=adcore --cov=buildplug --cov=lsp --cov-report=term-missing:skip-covered
+
+clean: ## Remove everything that these targets make
+	rm -rf build dist .venv $(EXAMPLE)/build $(EXAMPLE)/src/*.egg-info adcore.egg-info
+
+$(DEV)/installed: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "adcore needs Python 3.11 or later: make test PYTHON=python3.12")'
+	rm -rf build $(DEV)
+	$(PYTHON) -m venv $(DEV)
+	$(IN_DEV) -m pip --quiet install --upgrade pip
+	$(IN_DEV) -m pip --quiet install --editable '.[dev]'
+	@# `lsp` is installed as `adcore_lsp`; mypy does not follow editable installs, so it is shown the folder.
+	mkdir -p $(DEV)/path && ln -s ../../../lsp $(DEV)/path/adcore_lsp
+	touch $@
