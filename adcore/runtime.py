@@ -190,11 +190,11 @@ class _Absent:
 
 
 def bind_arguments(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
-    """All arguments in order, defaults filled in; `name` is that of the builtin which asks, "module:function.member".
+    """All arguments in order, defaults filled in; `name` is that of the function, "module:function".
 
     Raises `TypeError` with CPython's own words. The extension calls this when a call is not purely positional.
     """
-    return _binders[name.rpartition(".")[0]](*args, **kwargs)
+    return _binders[name](*args, **kwargs)
 
 
 def _runs_in_python() -> bool:

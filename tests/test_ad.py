@@ -29,7 +29,7 @@ PLANS = {
         ("uu", "8*len(range(0, len(x), 2))*3", "heap"), ("vv", "8*len(range(0, len(x), 2))*3", "heap"),
         ("p", "8*len(range(0, len(x), 2))", "heap"), ("q", "8*len(range(0, len(x), 2))", "heap"),
     ],
-    "local": [("u", "8*len(x)", "heap"), ("the result of load", "8*len(x)", "heap"), ("w", "8*len(x)*len(x)", "heap")],
+    "local": [("u", "8*len(x)", "heap"), ("the result of load", "8*len(x)", "heap"), ("the result of map", "8*len(x)*len(x)", "heap")],
 
 }
 
