@@ -8,7 +8,7 @@ PYTEST_ARGS ?= -n 2 --dist loadfile
 DEV := .venv/dev
 DEMO := .venv/demo
 IN_DEV := $(DEV)/bin/python
-IN_DEMO := $(CURDIR)/$(DEMO)/bin/python
+IN_DEMO := "$(CURDIR)/$(DEMO)/bin/python"
 EXAMPLE := examples/hare_lynx
 
 help: ## List the targets
@@ -19,15 +19,17 @@ demo: ## Build adcore and examples/hare_lynx as users do, in isolation, and run 
 	@rm -rf build dist $(EXAMPLE)/build $(EXAMPLE)/src/*.egg-info $(DEMO)
 	$(PYTHON) -m venv $(DEMO)
 	$(IN_DEMO) -m pip --quiet wheel --no-deps --wheel-dir dist .
-	@# The wheel stands in for the package index: a constraint on this very file holds in the isolated build as well.
-	@$(PYTHON) -c 'import pathlib; [w] = pathlib.Path("dist").resolve().glob("adcore-*.whl"); print("adcore @", w.as_uri())' > dist/constraints.txt
-	cd dist && $(UNPUBLISHED) $(IN_DEMO) -m pip --quiet wheel --no-deps --wheel-dir . "$(CURDIR)/$(EXAMPLE)"
-	cd dist && $(UNPUBLISHED) $(IN_DEMO) -m pip --quiet install --only-binary :all: hare_lynx-*.whl
+	@# dist/ stands in for the package index, and the constraint for a release; both hold in the isolated build as well.
+	@cd dist && ls adcore-*.whl | sed 's/^adcore-\([^-]*\)-.*/adcore == \1/' > constraints.txt
+	cd dist && $(PIP_IN_DEMO) wheel --no-deps --wheel-dir . $(FROM_DIST) "$(CURDIR)/$(EXAMPLE)"
+	cd dist && $(PIP_IN_DEMO) install --only-binary :all: $(FROM_DIST) hare_lynx-*.whl
 	@rm -rf build $(EXAMPLE)/build $(EXAMPLE)/src/*.egg-info
 	@# From outside the checkout: what runs is what was installed.
 	cd dist && $(IN_DEMO) -m hare_lynx
 
-UNPUBLISHED = PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt
+# Newer pips read the second variable for isolated builds, older ones the first.
+PIP_IN_DEMO = PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt $(IN_DEMO) -m pip --quiet
+FROM_DIST = --find-links "$(CURDIR)/dist"
 
 test: $(DEV)/installed ## Run all tests
 	$(IN_DEV) -m pytest $(PYTEST_ARGS)
