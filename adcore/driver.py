@@ -70,6 +70,7 @@ def analyse(project: Project, source: SourceText, module: str, options: ProjectO
         analysis.module = passes.run(lowered.module)
         for entry in analysis.entries:
             differentiate(analysis, entry, report)
+        ad.complete(analysis.module)
         analysis.module = finish(analysis.module, analysis.entries)
     except Exception as error:  # a defect of adcore: it must not become a traceback in an editor or a build
         _internal(report, Span(source.path, 1, 1, 1, 1), module, error)
@@ -108,8 +109,8 @@ def differentiate(analysis: Analysis, entry: Entry, report: Report) -> None:
 def finish(module: Module, entries: Sequence[Entry]) -> Module:
     """Optimise the derivatives with the list that the primals went through, and keep only what an entry uses."""
     names = [name for entry in entries for name in entry.kernels.values()]
-    derivatives = [name for entry in entries for kind, name in entry.kernels.items() if kind != "primal"]
-    module = passes.run(module, derivatives)
+    primals = {entry.kernels["primal"] for entry in entries}
+    module = passes.run(module, [name for name in _closure(module, names) if name not in primals])
     return Module({name: module.functions[name] for name in _closure(module, names)}, module.constants)
 
 

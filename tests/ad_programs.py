@@ -323,3 +323,58 @@ func @f(%x: array<f64, [?], c>) -> (f64) {
 }
 """,
 }
+
+# Calls that are not inlined: the callee's two halves share the tape with the caller's loops.
+CALLS = """
+func @g(%a: f64, %x: array<f64, [?], c>, %k: i64) -> (f64, array<f64, [?], c>) {inline = False} {
+  %n = dim %x {axis = 0} : i64
+  %zero = const {value = 0} : i64
+  %one = const {value = 1} : i64
+  %r = for %zero, %k, %one, %a {exits = False} : f64 (%i: i64, %u: f64) {
+    %l = load %x, %i : f64
+    %t = fmul %u, %l : f64
+    %s = sin %t : f64
+    yield %s
+  }
+  %y = map %n, %x {rank = 1, kinds = ("elem",)} : array<f64, [?], c> (%j: i64, %e: f64) {
+    %q = fmul %e, %r : f64
+    %qq = exp %q : f64
+    yield %qq
+  }
+  %w = fmul %r, %a : f64
+  return %w, %y
+}
+func @h(%a: f64, %x: array<f64, [?], c>) -> (f64) {inline = False} {
+  %two = const {value = 2} : i64
+  %p, %y = call %a, %x, %two {callee = "g"} : f64, array<f64, [?], c>
+  %n = dim %x {axis = 0} : i64
+  %m = dim %y {axis = 0} : i64
+  %s = map %n, %x {rank = 1, kinds = ("add",)} : f64 (%j: i64, %e: f64) {
+    %ee = fmul %e, %e : f64
+    yield %ee
+  }
+  %z = fmul %s, %p : f64
+  %c = flt %z, %a : bool
+  %out = if %c : f64 {
+    %q, %yy = call %z, %x, %two {callee = "g"} : f64, array<f64, [?], c>
+    yield %q
+  } {
+    %cz = cos %z : f64
+    yield %cz
+  }
+  return %out
+}
+func @f(%x: array<f64, [?], c>) -> (f64) {
+  %n = dim %x {axis = 0} : i64
+  %zero = const {value = 0} : i64
+  %one = const {value = 1} : i64
+  %s0 = const {value = 0.5} : f64
+  %r = for %zero, %n, %one, %s0 {exits = False} : f64 (%i: i64, %u: f64) {
+    %p, %y = call %u, %x, %i {callee = "g"} : f64, array<f64, [?], c>
+    %q = call %p, %x {callee = "h"} : f64
+    %v = fadd %p, %q : f64
+    yield %v
+  }
+  return %r
+}
+"""

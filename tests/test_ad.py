@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from ad_programs import PROGRAMS
+from ad_programs import CALLS, PROGRAMS
 
 import adcore.ops  # noqa: F401 (fills the registry)
 from adcore import ad, passes
@@ -194,3 +194,57 @@ def test_an_infinite_cut_is_an_error() -> None:
     graph.edge("source", "sink", INFINITE)
     with pytest.raises(ValueError, match="infinite"):
         graph.cut("source", "sink")
+
+
+def with_calls() -> Module:
+    module = passes.run(parse_module(CALLS), check=True)
+    made, _ = ad.vjp(module.functions["f"], [0], "d", 1.0)
+    module.functions["d"] = made
+    ad.complete(module)
+    return module
+
+
+def test_calls_that_are_not_inlined_are_split() -> None:
+    plain, module = parse_module(CALLS), with_calls()
+    verify(module)
+    assert {"g.fwd", "g.rev", "h.fwd", "h.rev"} <= set(module.functions)
+    optimised = passes.run(module, check=True)
+    lowered = passes.run(optimised, passes=passes.LOWERING, check=True)
+    for x in POINTS:
+        want = differences(plain, x, [])
+        for stage in (module, optimised, lowered):
+            value, gradient = run(stage, "d", [x])
+            assert value == pytest.approx(run(plain, "f", [x])[0], rel=1e-13)
+            np.testing.assert_allclose(gradient, want, rtol=2e-7, atol=2e-8)
+
+
+def test_a_map_in_a_loop_over_a_buffer_overwritten_later() -> None:
+    """The snapshot is kept: reading the buffer again in the reverse sweep would read its last content."""
+    text = """
+func @f(%x: array<f64, [?], c>) -> (f64) {
+  %n = dim %x {axis = 0} : i64
+  %zero = const {value = 0} : i64
+  %one = const {value = 1} : i64
+  %z = const {value = 0.0} : f64
+  %y = map %n, %x {rank = 1, kinds = ("elem",)} : array<f64, [?], c> (%i: i64, %e: f64) {
+    yield %e
+  }
+  %r = for %zero, %n, %one, %z {exits = False} : f64 (%k: i64, %acc: f64) {
+    %s = map %n, %y {rank = 1, kinds = ("add",)} : f64 (%j: i64, %g: f64) {
+      %h = sin %g : f64
+      yield %h
+    }
+    store %y, %k, %s
+    %more = fmul %s, %s : f64
+    %sum = fadd %acc, %more : f64
+    yield %sum
+  }
+  return %r
+}"""
+    module = passes.run(parse_module(text), check=True)
+    made, plan = ad.vjp(module.functions["f"], [0], "d", 1.0)
+    module.functions["d"] = made
+    verify(module)
+    assert "array-temporary" in {slot.kind for slot in plan.slots.values()}
+    for x in POINTS:
+        np.testing.assert_allclose(run(module, "d", [x])[1], differences(module, x, []), rtol=2e-7, atol=2e-8)

@@ -1,7 +1,9 @@
 """Differentiation of IR functions.
 
 ``vjp`` makes, of a primal ``f(x...) -> (y...)``, the function ``f.vjp(x..., ct...) -> (y..., gradient...)``: forward sweep, then reverse sweep, in one body.
-The rules stand in the op table, the structure (loops, branches, maps, memory) in ``reverse``, what is kept in ``plan``.
+A call that was not inlined becomes two: ``g.fwd`` in the forward sweep, which leaves on the tape what ``g.rev`` takes off it in the reverse
+sweep; ``complete`` makes these pairs. The rules stand in the op table, the structure (loops, branches, maps, memory) in ``reverse``, what is kept
+in ``plan``.
 """
 
 from __future__ import annotations
@@ -16,11 +18,11 @@ from adcore.ad.plan import NotPlannable, Plan, make_plan
 from adcore.ad.prepare import prepare
 from adcore.ad.reverse import ReverseSweep
 from adcore.ad.sizes import Sizes
-from adcore.ir.core import Function, Op, Region, Value
-from adcore.ir.types import Array, is_differentiable
+from adcore.ir.core import Function, Module, Op, Region, Value
+from adcore.ir.types import Array, Type, is_differentiable
 from adcore.ir import memory as memory_analysis
 
-__all__ = ["Analysis", "NoRule", "NotPlannable", "Plan", "analyse", "vjp"]
+__all__ = ["Analysis", "NoRule", "NotPlannable", "Plan", "analyse", "complete", "vjp"]
 
 
 class NoRule(Exception):
@@ -42,14 +44,17 @@ class Analysis:
     reaches: tuple[bool, ...]  # per requested parameter: can it reach an output
 
 
-def analyse(function: Function, wrt: Sequence[int]) -> Analysis:
-    """Activity and plan of the reverse mode. Raises ``NoRule`` or ``NotPlannable``."""
-    primal = prepare(function)
+def analyse(function: Function, wrt: Sequence[int], mode: str = "top") -> Analysis:
+    """Activity and plan of the reverse mode; ``mode="push"`` for a function whose reverse half is called apart.
+
+    Raises ``NoRule`` or ``NotPlannable``.
+    """
+    primal = prepare(function, apart=mode == "push")
     memory = memory_analysis.analyse(primal)
     activity = activity_analysis.analyse(primal, memory, wrt)
     if activity.without_rule:
         raise NoRule(activity.without_rule[0])
-    plan = make_plan(primal, memory, activity)
+    plan = make_plan(primal, memory, activity, mode)
     reaches = tuple(activity.is_active(primal.params[k]) for k in wrt)
     return Analysis(primal, memory, activity, plan, reaches)
 
@@ -61,29 +66,76 @@ def vjp(function: Function, wrt: Sequence[int], name: str, seed: float | None = 
     """
     analysis = analyse(function, wrt)
     primal = analysis.primal
-    sizes = Sizes(primal)
-    forward = ForwardSweep(analysis.plan, sizes)
-    body = Region([Value(p.type, p.name) for p in primal.params])
-    forward.env.update(zip(primal.params, body.params, strict=True))
+    forward, body = _forward(analysis)
     b = forward.b
-    b.span = primal.span
     returned = primal.body.terminator.operands
-    outputs = [k for k, v in enumerate(returned) if is_differentiable(v.type)]
     with b.inside(body):
         forward.ops(primal.body.ops[:-1])
         results = [forward.new(v) for v in returned]
         cotangents: dict[int, Value] = {}
-        for k in outputs:
+        for k in _outputs(primal):
             if seed is not None:
                 cotangents[k] = b.f64(seed)
             else:
-                kind = primal.results[k]
-                ct = Value(Array(kind.dtype, kind.dims, "c") if isinstance(kind, Array) else kind, f"ct{k}")
-                body.params.append(ct)
-                cotangents[k] = ct
-        gradients = ReverseSweep(primal, analysis.memory, analysis.activity, analysis.plan, sizes, forward, b).run(cotangents, wrt)
+                cotangents[k] = _parameter(body, primal.results[k], f"ct{k}")
+        gradients = ReverseSweep(primal, analysis.memory, analysis.activity, analysis.plan, forward).run(cotangents, wrt)
         b.op("return", [*results, *gradients], results=[])
     types = (*primal.results, *(g.type for g in gradients))
     return Function(name, body, types, {}, primal.span), analysis.plan
 
 
+def complete(module: Module) -> None:
+    """Add the two halves of every call that the derivatives in the module make, and of those that these make."""
+    work = list(module.functions.values())
+    while work:
+        for op in work.pop().body.walk():
+            callee, _, half = op.attrs["callee"].rpartition(".") if op.name == "call" else ("", "", "")
+            if half in ("fwd", "rev") and op.attrs["callee"] not in module.functions:
+                for made in _split(module.functions[callee]):
+                    module.functions[made.name] = made
+                    work.append(made)
+
+
+def _split(function: Function) -> tuple[Function, Function]:
+    """``g.fwd(x...) -> (y...)``, and ``g.rev(x..., ct..., shadow...) -> (cotangent of each float parameter...)``; shadows of array parameters are added to."""
+    wrt = [k for k, p in enumerate(function.params) if is_differentiable(p.type)]
+    analysis = analyse(function, wrt, "push")
+    primal = analysis.primal
+    forward, first = _forward(analysis)
+    b = forward.b
+    with b.inside(first):
+        forward.ops(primal.body.ops[:-1])
+        forward.keep(primal.body)
+        b.op("return", [forward.new(v) for v in primal.body.terminator.operands], results=[])
+    second = Region([Value(p.type, p.name) for p in primal.params])
+    forward.env = dict(zip(primal.params, second.params, strict=True))
+    cotangents = {k: _parameter(second, primal.results[k], f"ct{k}") for k in _outputs(primal)}
+    arrays = [k for k in wrt if isinstance(primal.params[k].type, Array)]
+    shadows = {primal.params[k]: _parameter(second, primal.params[k].type, f"d_{primal.params[k].name}") for k in arrays}
+    with b.inside(second):
+        scalars = [k for k in wrt if k not in arrays]
+        gradients = ReverseSweep(primal, analysis.memory, analysis.activity, analysis.plan, forward, shadows).run(cotangents, scalars)
+        b.op("return", gradients, results=[])
+    return (
+        Function(f"{function.name}.fwd", first, primal.results, {}, primal.span),
+        Function(f"{function.name}.rev", second, tuple(g.type for g in gradients), {}, primal.span),
+    )
+
+
+def _forward(analysis: Analysis) -> tuple[ForwardSweep, Region]:
+    """A forward sweep about to be emitted, and the region it starts in."""
+    primal = analysis.primal
+    forward = ForwardSweep(analysis.plan, Sizes(primal), analysis.activity)
+    body = Region([Value(p.type, p.name) for p in primal.params])
+    forward.env.update(zip(primal.params, body.params, strict=True))
+    forward.b.span = primal.span
+    return forward, body
+
+
+def _outputs(primal: Function) -> list[int]:
+    return [k for k, v in enumerate(primal.body.terminator.operands) if is_differentiable(v.type)]
+
+
+def _parameter(body: Region, type: Type, name: str) -> Value:
+    body.params.append(Value(Array(type.dtype, type.dims, "c") if isinstance(type, Array) else type, name))
+    return body.params[-1]

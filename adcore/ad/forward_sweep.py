@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from adcore.ad.activity import Activity
 from adcore.ad.plan import Plan
 from adcore.ad.sizes import Sizes
 from adcore.ir.build import Builder
@@ -54,10 +55,11 @@ def linear(b: Builder, numbers: list[Value], trips: list[Value]) -> Value:
 class ForwardSweep(Rewriter):
     """``saved`` maps a kept value in an arm, or the slot array of a kept value in a nest, to its copy in the top region."""
 
-    def __init__(self, plan: Plan, sizes: Sizes) -> None:
+    def __init__(self, plan: Plan, sizes: Sizes, activity: Activity) -> None:
         super().__init__()
         self.plan = plan
         self.sizes = sizes
+        self.activity = activity
         self.saved: dict[Value, Value] = {}
         self.slots: dict[Value, Value] = {}
         self.exports: list[dict[Value, Value]] = []  # per enclosing arm: kept things that must leave it
@@ -80,6 +82,8 @@ class ForwardSweep(Rewriter):
             return self.arms(op, operands)
         if op.name == "for" and self.plan.places.of[op.regions[0]].mode == "slot":
             return self.counted(op, operands)
+        if op.name == "call" and self.activity.participates(op):
+            return self.b.op("call", operands, {**op.attrs, "callee": f"{op.attrs['callee']}.fwd"}, [r.type for r in op.results]).results
         return self.copy(op, operands)
 
     # --- keeping

@@ -39,6 +39,8 @@ class Needs:
                 return [op.results[-1]]
             case "map":
                 return self.map(op)
+            case "call":
+                return [*op.operands, *(n for v in op.operands for n in view_numbers(v))]
             case _:
                 return []
 

@@ -18,7 +18,7 @@ from adcore.ad.sizes import Sizes, describe_trips
 from adcore.ir.core import Function, Op, Region, Value, free_values, has_exit
 from adcore.ir.opdef import REGISTRY, Effect
 from adcore.ir.types import Array, Scalar
-from adcore.ir.memory import VIEWS, Memory
+from adcore.ir.memory import VIEWS, Memory, reads
 from adcore.source import Span
 
 STACK_BYTES = 16 * 1024  # the tape of static trip counts that one call may put on its stack
@@ -116,6 +116,8 @@ class _Planner:
 
     def refuse_reference(self, v: Value, op: Op) -> None:
         """A name that may stand for several arrays, one of which is written in place."""
+        if op.name == "call" and not self.memory.is_value(v):
+            raise NotPlannable("an array that a helper function returned is written in place", op.span)
         if op.name in ("if", "for", "while") and not self.memory.is_value(v):
             raise NotPlannable("an array that is written in place goes by a name bound in a branch or loop here", op.span)
 
@@ -153,13 +155,13 @@ class _Planner:
     def op_inputs(self, op: Op) -> list[Value] | None:
         row = REGISTRY[op.name]
         if op.name == "load":
-            return op.operands if (op, 0) not in self.memory.stale and self.array_lives(op.operands[0]) else None
+            return op.operands if self.content_lasts(op) else None
         if op.name in VIEWS:
             return op.operands if self.array_lives(op.operands[0]) else None
         if row.effect is Effect.PURE:
             return op.operands
         if op.name in ("if", "map") and all(self.repeatable(inner) for r in op.regions for inner in r.ops):
-            if any(isinstance(r.type, Array) and not self.memory.is_value(r) for r in op.results):
+            if not self.content_lasts(op) or any(isinstance(r.type, Array) and not self.memory.is_value(r) for r in op.results):
                 return None
             captured = [v for r in op.regions for v in free_values(r)]
             return [*op.operands, *captured]
@@ -171,11 +173,14 @@ class _Planner:
     def array_lives(self, array: Value) -> bool:
         """Every root that the array may refer to can be had in the reverse sweep with its content."""
         for root in self.memory.roots[array]:
-            if self.places.place_of(root).mode == "top" or (root.owner is None and self.places.place_of(root).parent is None):
-                continue
-            if root in self.memory.written or root.owner is None or root.owner.name == "alloc":
-                return root not in self.memory.written and root.owner is None
+            made_again = root.owner is not None and root.owner.name == "map" and root not in self.memory.written
+            if self.places.place_of(root).mode != "top" and not made_again:
+                return False
         return True
+
+    def content_lasts(self, op: Op) -> bool:
+        """What the op reads from memory can be read again in the reverse sweep."""
+        return all((op, k) not in self.memory.stale and self.array_lives(op.operands[k]) for k in reads(op))
 
     def values_inside(self, op: Op) -> Iterable[Value]:
         for r in op.regions:

@@ -1,6 +1,6 @@
 """Makes a primal ready to be differentiated.
 
-After: every axis of an array parameter has its ``dim`` op at the top; an array that a ``map`` reads and whose content does not last (it is overwritten
+After: every axis of an array parameter or of an array that a call returned has its ``dim`` op; an array that a ``map`` reads and whose content does not last (it is overwritten
 later, or belongs to one iteration) is read from a copy of its own, so that its content at that moment is a value like any other.
 """
 
@@ -12,18 +12,21 @@ from adcore.ir.types import I64, Array
 from adcore.ir.memory import Memory, analyse
 
 
-def prepare(function: Function) -> Function:
-    return _Preparer(analyse(function)).function(function)
+def prepare(function: Function, apart: bool = False) -> Function:
+    """``apart``: the reverse half is another function, called when nothing is known of the content of the arrays handed in."""
+    return _Preparer(analyse(function), apart).function(function)
 
 
 class _Preparer(Rewriter):
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: Memory, apart: bool) -> None:
         super().__init__()
         self.memory = memory
+        self.apart = apart
         self.lasting: set[Value] = set()  # what the top region defines
 
     def function(self, function: Function) -> Function:
-        self.lasting = {*function.params, *(r for op in function.body.ops for r in op.results)}
+        if not self.apart:
+            self.lasting = {*function.params, *(r for op in function.body.ops for r in op.results)}
         new = super().function(function)
         tops = []
         known = {(op.operands[0], op.attrs["axis"]) for op in new.body.ops if op.name == "dim"}
@@ -39,13 +42,20 @@ class _Preparer(Rewriter):
     def op(self, op: Op, operands: list[Value]) -> list[Value]:
         if op.name == "map":
             operands = [self.snapshot(new) if self.passing(op, k, old) else new for k, (old, new) in enumerate(zip(op.operands, operands, strict=True))]
-        return self.copy(op, operands)
+        results = self.copy(op, operands)
+        if op.name == "call":
+            for r in results:
+                if isinstance(r.type, Array):
+                    for axis in range(r.type.rank):
+                        self.b.dim(r, axis=axis)
+        return results
 
     def passing(self, op: Op, k: int, array: Value) -> bool:
         """The array's content here is gone in the reverse sweep: overwritten later, or in a buffer that lives for one iteration only."""
         if (op, k) in self.memory.stale:
             return True
-        return any(root in self.memory.written and root not in self.lasting for root in self.memory.roots.get(array, ()))
+        roots = self.memory.roots.get(array, frozenset())
+        return any((root in self.memory.written or (self.apart and root.owner is None)) and root not in self.lasting for root in roots)
 
     def snapshot(self, array: Value) -> Value:
         assert isinstance(array.type, Array)

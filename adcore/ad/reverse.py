@@ -7,7 +7,7 @@ into. The shadow of a view is the same view of the shadow. Nothing here allocate
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from adcore.ad.activity import Activity
 from adcore.ad.forward_sweep import ForwardSweep, cell, index_of, trip_count
@@ -24,19 +24,28 @@ from adcore.ir.memory import VIEWS, Memory
 
 
 class ReverseSweep:
+    """One reverse sweep.
+    ``shadows``: of the function's array parameters, where the caller provides them (the reverse half of a call)."""
+
     def __init__(
-        self, function: Function, memory: Memory, activity: Activity, plan: Plan, sizes: Sizes, forward: ForwardSweep, b: Builder
+        self,
+        function: Function,
+        memory: Memory,
+        activity: Activity,
+        plan: Plan,
+        forward: ForwardSweep,
+        shadows: Mapping[Value, Value] | None = None,
     ) -> None:
         self.function = function
         self.memory = memory
         self.activity = activity
         self.plan = plan
-        self.sizes = sizes
+        self.sizes: Sizes = forward.sizes
         self.forward = forward
-        self.b = b
+        self.b: Builder = forward.b
         self.adj: dict[Value, Value] = {}
-        self.shadow: dict[Value, Value] = {}
-        self.buffers = _buffers(function, memory, activity)
+        self.shadow: dict[Value, Value] = dict(shadows or {})
+        self.buffers = _buffers(function, memory) | set(self.shadow)
         self.primal: dict[Value, Value] = {}  # primal value -> where the reverse sweep has it
         self.numbers: list[Value] = []
         self.trips: list[Value] = []
@@ -45,7 +54,8 @@ class ReverseSweep:
     def run(self, cotangents: dict[int, Value], wrt: Iterable[int]) -> list[Value]:
         """``cotangents`` by output number; returns the gradient of each parameter of ``wrt``."""
         body = self.function.body
-        self.primal = {v: self.forward.new(v) for v in (*body.params, *(r for op in body.ops for r in op.results))}
+        scope = body.params if self.plan.places.of[body].mode == "push" else [*body.params, *(r for op in body.ops for r in op.results)]
+        self.primal = {v: self.forward.new(v) for v in scope}
         self.begin(body)
         for k, ct in cotangents.items():
             self.add(body.terminator.operands[k], ct)
@@ -56,7 +66,7 @@ class ReverseSweep:
         """Make available what the reverse of this region needs: restored primal values, zeroed shadows."""
         self.restore(region)
         for v in (*region.params, *(r for op in region.ops for r in op.results)):
-            if isinstance(v.type, Array) and v in self.buffers and not is_view(v) and self.activity.is_active(v):
+            if isinstance(v.type, Array) and v in self.buffers and not is_view(v) and v not in self.shadow and self.activity.is_active(v):
                 self.shadow[v] = self.zeros(v)
 
     def sweep(self, region: Region) -> None:
@@ -240,6 +250,19 @@ class ReverseSweep:
             one = self.b.op("alloc", [self.b.i64(1)] * target.type.rank, {"dtype": target.type.dtype, "fill": 0.0}).result
             self.b.op("assign", [target, self.b.broadcast(one, *dims)], {"mode": "set"})
         self.add(op.operands[1], t)
+
+    # --- calls
+    def op_call(self, op: Op) -> None:
+        """The reverse half of the callee: it takes the arguments again, the cotangents of the results, and shadows of array arguments."""
+        operands = [self.get(v) for v in op.operands]
+        operands += [self.take(r) for r in op.results if is_differentiable(r.type)]
+        scalars = [v for v in op.operands if is_differentiable(v.type) and not isinstance(v.type, Array)]
+        for v in op.operands:
+            if isinstance(v.type, Array) and is_differentiable(v.type):
+                operands.append(self.shadow_of(v) if self.activity.is_active(v) else self.zeros(v))
+        made = self.b.op("call", operands, {"callee": f"{op.attrs['callee']}.rev"}, [F64] * len(scalars))
+        for v, part in zip(scalars, made.results, strict=True):
+            self.add(v, part)
 
     # --- branches
     def captured(self, regions: Iterable[Region]) -> list[Value]:
@@ -425,7 +448,7 @@ def _adjoint_type(t: Type) -> Type:
     return Array(t.dtype, (None,) * t.rank, t.layout) if isinstance(t, Array) else t
 
 
-def _buffers(function: Function, memory: Memory, activity: Activity) -> set[Value]:
+def _buffers(function: Function, memory: Memory) -> set[Value]:
     """Arrays that need a shadow: some use of theirs is not a whole-array use in the region that defines them."""
     buffers: set[Value] = set()
     home: dict[Value, Region] = {}

@@ -8,14 +8,16 @@ from adcore.ir.types import Array
 
 
 class Sizes:
-    """Answers for one function; ``prepare`` has put a ``dim`` op on every axis of its array parameters."""
+    """Answers for one function; ``prepare`` has put a ``dim`` op on every axis of the arrays it is given."""
 
     def __init__(self, function: Function) -> None:
         self.known: dict[tuple[Value, int], Value | None] = {}
         self.loop_of: dict[Value, tuple[Op, int]] = {}
-        params = set(function.params)
+        given = set(function.params)
         for op in function.body.walk():
-            if op.name == "dim" and op.operands[0] in params:
+            if op.name == "call":
+                given.update(op.results)
+            if op.name == "dim" and op.operands[0] in given:
                 self.known.setdefault((op.operands[0], op.attrs["axis"]), op.result)
             elif op.name in ("for", "while"):
                 for k, param in enumerate(carried_params(op)):
