@@ -124,10 +124,10 @@ class _Finder:
         decorator = self.decorator(node)
         if decorator is not None and _is_generator(node):
             yield Misplaced(_name_of(node), f"the generator `{node.name}`", "compiled functions return their result once")
-        elif decorator is not None and len(node.decorator_list) > 1:
-            others = [d for d in node.decorator_list if d is not decorator]
-            why = f"`@{ast.unparse(others[0])[:40]}` stands there too, and what it does is known only at run time"
-            yield Misplaced(others[0], f"`{node.name}` together with another decorator", why)
+        elif decorator is not None and decorator is not node.decorator_list[-1]:
+            other = node.decorator_list[-1]
+            why = "what that makes of the function is known only at run time; put `autodiff` directly above the function"
+            yield Misplaced(other, f"what `@{ast.unparse(other)[:40]}` gives", why)
         elif decorator is not None:
             yield Decorated(node, decorator)
         yield from self.inside(node)

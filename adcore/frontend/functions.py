@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from adcore.frontend.constants import NotConstant, constant_value
+from adcore.frontend.constants import Evaluator, NotConstant, constant_value
 from adcore.frontend.context import Context, Frame
 from adcore.frontend.errors import NeedInline, Reject, Silent
 from adcore.frontend.liveness import NOTHING, liveness
@@ -38,6 +38,7 @@ def call_function(
         ctx.reject("calls/recursion", node, callee=callee.name, reason=reason, hint="Write the recursion as a loop.")
     if len(ctx.session.stack) + len(ctx.inlining) > LARGEST_DEPTH:
         ctx.reject("language/unsupported-call", node, callee=callee.name, reason="the calls are nested too deeply")
+    _require_plain(ctx, callee, node)
     ctx.use(callee.scope, callee.name)
     try:
         return _dispatch(ctx, callee, arguments)
@@ -46,6 +47,16 @@ def call_function(
             raise
         reason = f"its source, {problem.span.file}:{problem.span.line}, is outside the language that adcore compiles"
         raise Reject("language/unsupported-call", ctx.span(node.func), callee=ctx.text(node.func), reason=reason) from None
+
+
+def _require_plain(ctx: Context, callee: FunctionRef, node: ast.Call) -> None:
+    """No decorator but `autodiff` stands on the helper: what another one makes of it is unknown."""
+    evaluator = Evaluator(ctx.session.resolver, callee.scope, lambda *_: None)
+    for decorator in callee.node.decorator_list:
+        meaning = evaluator.static(decorator.func if isinstance(decorator, ast.Call) else decorator)
+        if meaning != LibraryRef("adcore", "autodiff"):
+            reason = f"what its decorator `@{ast.unparse(decorator)[:40]}` makes of it is known only at run time"
+            ctx.reject("language/unsupported-call", node.func, callee=ctx.text(node.func), reason=reason)
 
 
 def _dispatch(ctx: Context, callee: FunctionRef, arguments: dict[str, Abstract]) -> Abstract:

@@ -145,7 +145,7 @@ class Phis:
         def make() -> Abstract:
             number = whole()
             assert isinstance(number, Number)
-            return Number(number.value, number.kind, number.numpy, None, low, high)
+            return Number(number.value, number.kind, number.numpy, None, low, high, None, number.literal)
 
         return make
 

@@ -31,7 +31,7 @@ LARGEST_ATTEMPTS = 20
 
 
 def plain(shape: Shape | None) -> Shape | None:
-    """Without what only constants have: inside a loop a carried value is no literal."""
+    """Without the promise that an int is a literal of the text."""
     match shape:
         case NumberShape():
             return replace(shape, literal=False)
@@ -49,15 +49,22 @@ class Carried:
     names: list[str]
     shapes: dict[str, BindingShape]
     before: dict[str, Binding]
+    augmented: frozenset[str]
+    """Names that the body augments: `k += 1` gives no literal, so none is promised at its head."""
+
+    def form(self, name: str) -> Shape | None:
+        """The shape that a name has at the head of the body."""
+        shape = self.shapes[name].value
+        return plain(shape) if name in self.augmented else shape
 
     def types(self) -> list[Type]:
-        return [t for name in self.names for t in self._types(self.shapes[name])]
+        return [t for name in self.names for t in self._types(name)]
 
-    @staticmethod
-    def _types(shape: BindingShape) -> list[Type]:
+    def _types(self, name: str) -> list[Type]:
+        shape = self.shapes[name]
         if shape.value is None:
             return []
-        return [*([BOOL] if shape.defined is None else []), *leaf_types(plain(shape.value))]
+        return [*([BOOL] if shape.defined is None else []), *leaf_types(shape.value)]
 
     def leaves(self, env: dict[str, Binding], gone: bool = False) -> list[Value]:
         """The SSA values of the names in `env`, in the assumed form, made where the builder stands."""
@@ -73,7 +80,7 @@ class Carried:
             if shape.defined is None:
                 flag = binding.defined if binding is not None else False
                 out.append(b.const(flag) if isinstance(flag, bool) else flag)
-            form = plain(shape.value)
+            form = self.form(name)
             out += poison(b, form) if binding is None or form is None else coerce(b, binding.value, form)
         return out
 
@@ -89,7 +96,7 @@ class Carried:
             if shape.defined is None:
                 defined = leaves[k]
                 k += 1
-            form = plain(shape.value)
+            form = self.form(name)
             assert form is not None
             n = len(leaf_types(form))
             before = self.before.get(name)
@@ -109,10 +116,13 @@ class Carried:
             if isinstance(shape, ConflictShape) and not shape.value.related:
                 marked = locate(Binding(shape.value), self.before.get(name), end)
                 new[name] = BindingShape(ConflictShape(marked.value), new[name].defined)  # type: ignore[arg-type]
-        stable = all(
-            plain(new[n].value) == plain(self.shapes[n].value) and new[n].defined == self.shapes[n].defined for n in self.names
-        )
-        return None if stable else new
+        return None if all(self._fits(name, new[name]) for name in self.names) else new
+
+    def _fits(self, name: str, end: BindingShape) -> bool:
+        start = self.shapes[name]
+        if name in self.augmented:
+            return plain(end.value) == plain(start.value) and end.defined == start.defined
+        return end == start
 
 
 def carried_names(ctx: Context, node: ast.For | ast.While, found: Exits) -> Carried:
@@ -125,7 +135,8 @@ def carried_names(ctx: Context, node: ast.For | ast.While, found: Exits) -> Carr
         names.append("break")
     before = {name: ctx.env[name] for name in names if name in ctx.env}
     shapes = {name: binding_shape(before.get(name)) for name in names}
-    return Carried(ctx, names, shapes, before)
+    augmented = frozenset(n.target.id for s in node.body for n in ast.walk(s) if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name))
+    return Carried(ctx, names, shapes, before, augmented)
 
 
 def settle(ctx: Context, carried: Carried, attempt: Callable[[], tuple[dict[str, Binding], bool]]) -> None:

@@ -68,7 +68,7 @@ class BindingShape:
 def shape_of(value: Abstract) -> Shape:
     match value:
         case Number():
-            literal = value.kind is I64 and isinstance(value.const, int) and abs(value.const) <= LARGEST_EXACT
+            literal = value.kind is I64 and (value.literal or (isinstance(value.const, int) and abs(value.const) <= LARGEST_EXACT))
             if value.kind is BOOL:  # the class of a bool is never worth a bit of its own
                 return NumberShape(BOOL, value.numpy is not False)
             return NumberShape(value.kind, value.numpy if isinstance(value.numpy, bool) else None, literal)
@@ -211,8 +211,8 @@ def _rebuild(b: Builder, shape: Shape, leaves: Sequence[Value]) -> tuple[Abstrac
     match shape:
         case NumberShape():
             if shape.numpy is None:
-                return Number(leaves[0], shape.kind, leaves[1]), 2
-            return Number(leaves[0], shape.kind, shape.numpy), 1
+                return Number(leaves[0], shape.kind, leaves[1], literal=shape.literal), 2
+            return Number(leaves[0], shape.kind, shape.numpy, literal=shape.literal), 1
         case ArrayShape():
             return array_ref(b, leaves[0], shape.origin, shape.name), 1
         case TupleShape():

@@ -33,6 +33,8 @@ class Number:
     low: int | None = None
     high: int | None = None
     linear: tuple[Value, int] | None = None
+    literal: bool = False
+    """An integer that some literal of the text gave, though not always the same: a float may stand for it at a join."""
 
 
 class Origin(Enum):

@@ -1,0 +1,7 @@
+"""One hop further."""
+
+OFFSET = 10
+
+
+def reexported(v):
+    return v - OFFSET
