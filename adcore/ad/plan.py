@@ -17,7 +17,7 @@ from adcore.ad.regions import NOMINAL_TRIP, Places, static_trips, survey
 from adcore.ad.sizes import Sizes, describe_trips
 from adcore.ir.core import Function, Op, Region, Value, free_values, has_exit
 from adcore.ir.opdef import REGISTRY, Effect
-from adcore.ir.types import Array, Scalar
+from adcore.ir.types import Array, Scalar, is_differentiable
 from adcore.ir.memory import VIEWS, Memory, reads
 from adcore.source import Span
 
@@ -106,8 +106,9 @@ class _Planner:
             self.add(self.needs.of(op))
             for inner in op.regions:
                 self.require(inner)
-            for v in (*op.results, *(p for r in op.regions for p in r.params)):
-                if isinstance(v.type, Array) and self.activity.is_active(v):
+            handed = op.operands if op.name == "call" else []  # a callee's reverse half gets a cotangent or shadow for each array
+            for v in (*op.results, *handed, *(p for r in op.regions for p in r.params)):
+                if isinstance(v.type, Array) and is_differentiable(v.type) and (op.name == "call" or self.activity.is_active(v)):
                     self.refuse_reference(v, op)
                     dims = self.sizes.dims(v)
                     if dims is None:
