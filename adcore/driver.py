@@ -8,7 +8,7 @@ a place, and so is a defect of adcore itself (``compiler/internal``).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -37,7 +37,7 @@ class Analysis:
 
     entries: list[Entry] = field(default_factory=list)
     plans: dict[str, ad.Plan] = field(default_factory=dict)  # by entry name
-    diagnostics: list[Diagnostic] = field(default_factory=list)
+    diagnostics: tuple[Diagnostic, ...] = ()
     lowered: Module = field(default_factory=Module)
     module: Module = field(default_factory=Module)
 
@@ -140,7 +140,9 @@ def compile_package(
     meta = manifest(package, entries, _sources_of(sources, entries), _table(root), _version())
     lowered = passes.run(module, passes=passes.LOWERING)
     try:
-        code = compile_module(lowered, entries, module_name=extension, meta=meta, options=CodegenOptions(cpu=_cpu(project)))
+        code = compile_module(
+            lowered, entries, module_name=extension, meta=meta, options=CodegenOptions(cpu=_cpu(project))
+        )
     except (CompilerCrash, Unsupported) as error:
         at = next((e for e in entries if getattr(error, "function", None) in e.kernels.values()), entries[0])
         report.add("compiler/crash", at.span, function=at.qualname, reason=str(error))
@@ -172,7 +174,8 @@ def show(
             from adcore.codegen.compile import emit
 
             kernels = Module(
-                {n: analysis.module.functions[n] for n in _closure(analysis.module, entry.kernels.values())}, analysis.module.constants
+                {n: analysis.module.functions[n] for n in _closure(analysis.module, entry.kernels.values())},
+                analysis.module.constants,
             )
             return emit(passes.run(kernels, passes=passes.LOWERING), stage=stage)
 
@@ -203,10 +206,10 @@ def _free(name: str, taken: Mapping[str, object]) -> str:
     return free
 
 
-def _closure(module: Module, names: Sequence[str] | Mapping[str, str] | object) -> list[str]:
+def _closure(module: Module, names: Iterable[str]) -> list[str]:
     """The functions and everything they call, callees first to last as found."""
     found: dict[str, None] = {}
-    work = list(names)  # type: ignore[call-overload]
+    work = list(names)
     while work:
         name = work.pop(0)
         if name not in found:
@@ -223,7 +226,9 @@ def _report_zero_derivatives(entry: Entry, found: ad.Analysis, report: Report) -
 
 
 def _internal(report: Report, span: Span, function: str, error: Exception) -> None:
-    report.add("compiler/internal", span, function=function, reason=f"{type(error).__name__}: {error}".partition("\n")[0])
+    report.add(
+        "compiler/internal", span, function=function, reason=f"{type(error).__name__}: {error}".partition("\n")[0]
+    )
 
 
 def _summary(entry: Entry) -> str:

@@ -43,7 +43,9 @@ def manifest(
                 {"module": d.module, "name": d.name, "sha256": hashes[d.module].of(d.name)} for d in entry.dependencies
             ],
         }
-    return json.dumps({"abi": RUNTIME_ABI, "adcore": version, "package": package, "modules": modules}, separators=(",", ":"))
+    return json.dumps(
+        {"abi": RUNTIME_ABI, "adcore": version, "package": package, "modules": modules}, separators=(",", ":")
+    )
 
 
 def _hashes(source: SourceText) -> NameHashes:
@@ -52,7 +54,10 @@ def _hashes(source: SourceText) -> NameHashes:
 
 def _options(entry: Entry) -> dict[str, Any]:
     options = entry.options
-    return {name: getattr(options, name) for name in ("mode", "wrt", "order", "alloc", "checkpoint", "fastmath", "bounds_check")}
+    return {
+        name: getattr(options, name)
+        for name in ("mode", "wrt", "order", "alloc", "checkpoint", "fastmath", "bounds_check")
+    }
 
 
 def _import_path(module: str, source: SourceText) -> str:

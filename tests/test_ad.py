@@ -26,11 +26,16 @@ PLANS = {
     "slices": [],
     "broadcast": [],
     "nested": [
-        ("uu", "8*len(range(0, len(x), 2))*3", "heap"), ("vv", "8*len(range(0, len(x), 2))*3", "heap"),
-        ("p", "8*len(range(0, len(x), 2))", "heap"), ("q", "8*len(range(0, len(x), 2))", "heap"),
+        ("uu", "8*len(range(0, len(x), 2))*3", "heap"),
+        ("vv", "8*len(range(0, len(x), 2))*3", "heap"),
+        ("p", "8*len(range(0, len(x), 2))", "heap"),
+        ("q", "8*len(range(0, len(x), 2))", "heap"),
     ],
-    "local": [("u", "8*len(x)", "heap"), ("the result of load", "8*len(x)", "heap"), ("the result of map", "8*len(x)*len(x)", "heap")],
-
+    "local": [
+        ("u", "8*len(x)", "heap"),
+        ("the result of load", "8*len(x)", "heap"),
+        ("the result of map", "8*len(x)*len(x)", "heap"),
+    ],
 }
 
 
@@ -59,7 +64,10 @@ def test_gradient_at_every_stage(name: str, optimise: bool) -> None:
     before = passes.run(module, check=True) if optimise else module
     stages = [before]
     function = before.functions["f"]
-    stages[0] = Module({**before.functions, "g": ad.vjp(function, [0], "g", 1.0)[0], "v": ad.vjp(function, [0], "v")[0]}, before.constants)
+    stages[0] = Module(
+        {**before.functions, "g": ad.vjp(function, [0], "g", 1.0)[0], "v": ad.vjp(function, [0], "v")[0]},
+        before.constants,
+    )
     verify(stages[0])
     stages.append(passes.run(stages[0], ["g", "v"], check=True))
     stages.append(passes.run(stages[1], ["g", "v"], passes.LOWERING, check=True))

@@ -116,7 +116,7 @@ def differences(f: Any, args: tuple[Any, ...], k: int) -> Any:
             moved = np.array(x, dtype=float)
             moved[index] += sign * 1e-6
             with np.errstate(all="ignore"):
-                values.append(f(*(args[:k] + (moved if np.ndim(x) else float(moved),) + args[k + 1 :])))
+                values.append(f(*args[:k], moved if np.ndim(x) else float(moved), *args[k + 1 :]))
         gradient[index] = (values[0] - values[1]) / 2e-6
     return gradient
 
@@ -149,6 +149,9 @@ def test_refused_case(case: Case, tmp_path: Any) -> None:
 
 
 def test_a_parameter_without_influence_is_a_warning() -> None:
-    analysis = analyse(HEADER + "@autodiff\ndef f(x: float, y: float) -> float:\n    if y > 0.0:\n        return x\n    return 2.0 * x\n")
+    analysis = analyse(
+        HEADER
+        + "@autodiff\ndef f(x: float, y: float) -> float:\n    if y > 0.0:\n        return x\n    return 2.0 * x\n"
+    )
     (finding,) = analysis.diagnostics
     assert (finding.name, finding.severity, finding.span.line) == ("activity/zero-derivative", "warning", 7)

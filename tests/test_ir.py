@@ -93,7 +93,14 @@ def test_everything_verifies_and_runs() -> None:
 
 @pytest.mark.parametrize(
     "type",
-    [F64, vector(), Array(I64, (3, None), "strided"), Tuple((F64, vector(dim="n"))), Union((F64, NONE)), Record("P", (("a", F64), ("b", I64)))],
+    [
+        F64,
+        vector(),
+        Array(I64, (3, None), "strided"),
+        Tuple((F64, vector(dim="n"))),
+        Union((F64, NONE)),
+        Record("P", (("a", F64), ("b", I64))),
+    ],
     ids=str,
 )
 def test_types_have_text(type: object) -> None:
@@ -237,7 +244,17 @@ def test_walk_is_in_program_order() -> None:
     names = [op.name for op in module.functions["f"].body.walk()]
     assert names[:8] == ["const", "const", "const", "constarray", "const", "guard", "for", "load"]
     assert names[-1] == "return"
-    assert len(names) == len([op for line in EVERYTHING.split("func @f")[1].splitlines() if (op := line.strip()) and not op.startswith("}")]) - 1
+    assert (
+        len(names)
+        == len(
+            [
+                op
+                for line in EVERYTHING.split("func @f")[1].splitlines()
+                if (op := line.strip()) and not op.startswith("}")
+            ]
+        )
+        - 1
+    )
 
 
 def test_carry_values_hash_by_identity() -> None:

@@ -7,11 +7,12 @@ meaning, and reverse against forward rules. A row that lacks a fact fails here.
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
-import adcore.ops  # noqa: F401 (fills the registry)
+import adcore.ops
 from adcore.ad.rules import apply_jvp, apply_vjp
 from adcore.ir.build import Builder
 from adcore.ir.core import Function, Module, Op, Region, Value
@@ -29,9 +30,7 @@ CASES = [
     for attrs in row.attrs
     for point in row.points
 ]
-SINGULAR = [
-    pytest.param(row, s, id=f"{row.name}-{s.operands}") for row in SCALAR_ROWS for s in row.singular
-]
+SINGULAR = [pytest.param(row, s, id=f"{row.name}-{s.operands}") for row in SCALAR_ROWS for s in row.singular]
 # No derivative rule by intent: comparisons and integers have none, trigamma says so in its row.
 WITHOUT_RULE = {"trigamma"}
 
@@ -58,7 +57,9 @@ def derivative(row: OpDef, attrs: dict, point: tuple, mode: str) -> list[float]:
         parts = apply_vjp(b, row, params, op.result, b.f64(1.0), real)
     else:
         parts = [
-            apply_jvp(b, row, params, op.result, [b.f64(1.0) if j == k else None for j in range(len(params))]) if real[k] else None
+            apply_jvp(b, row, params, op.result, [b.f64(1.0) if j == k else None for j in range(len(params))])
+            if real[k]
+            else None
             for k in range(len(params))
         ]
     outs = [p if p is not None else b.f64(0.0) for p in parts]
@@ -83,7 +84,7 @@ def differences(row: OpDef, attrs: dict, point: tuple, k: int) -> float:
         estimates.append(
             (45 * (f(x + h) - f(x - h)) - 9 * (f(x + 2 * h) - f(x - 2 * h)) + (f(x + 3 * h) - f(x - 3 * h))) / (60 * h)
         )
-    spread = [abs(a - b) for a, b in zip(estimates, estimates[1:], strict=False)]
+    spread = [abs(a - b) for a, b in pairwise(estimates)]
     finite = [i for i, s in enumerate(spread) if math.isfinite(s)]
     assert finite, "no finite difference at a test point"
     return estimates[min(finite, key=lambda i: spread[i]) + 1]
@@ -160,8 +161,20 @@ def test_integer_division_is_pythons() -> None:
 
 # Reference values: DLMF 5.4 and 5.15 closed forms.
 EULER = 0.5772156649015328606
-PSI = [(1.0, -EULER), (0.5, -EULER - 2 * math.log(2)), (2.0, 1 - EULER), (-0.5, 2 - EULER - 2 * math.log(2)), (10.0, 2.2517525890667211077)]
-PSI1 = [(1.0, math.pi**2 / 6), (0.5, math.pi**2 / 2), (2.0, math.pi**2 / 6 - 1), (-0.5, math.pi**2 / 2 + 4), (10.0, 0.10516633568168574612)]
+PSI = [
+    (1.0, -EULER),
+    (0.5, -EULER - 2 * math.log(2)),
+    (2.0, 1 - EULER),
+    (-0.5, 2 - EULER - 2 * math.log(2)),
+    (10.0, 2.2517525890667211077),
+]
+PSI1 = [
+    (1.0, math.pi**2 / 6),
+    (0.5, math.pi**2 / 2),
+    (2.0, math.pi**2 / 6 - 1),
+    (-0.5, math.pi**2 / 2 + 4),
+    (10.0, 0.10516633568168574612),
+]
 
 
 @pytest.mark.parametrize(("name", "x", "want"), [("digamma", *p) for p in PSI] + [("trigamma", *p) for p in PSI1])

@@ -107,7 +107,7 @@ func @f(%x: f64, %n: i64) -> (f64) {
 }"""
     out = apply(text, fold, dce)
     assert "for %3, %n, %4, %x {exits" in out or out.count("yield") == 1
-    assert [line for line in out.splitlines() if "yield" in line][0].count("%") == 1
+    assert next(line for line in out.splitlines() if "yield" in line).count("%") == 1
 
 
 def test_fold_of_a_loop_that_never_runs() -> None:
@@ -204,7 +204,10 @@ func @f(%x: array<f64, [?], c>, %y: f64, %n: i64, %c: bool) -> (f64) {
   return %r
 }"""
     out = apply(text, licm).splitlines()
-    depth = {name: next(len(line) - len(line.lstrip()) for line in out if f"= {name} " in line) for name in ("sin", "load", "exp")}
+    depth = {
+        name: next(len(line) - len(line.lstrip()) for line in out if f"= {name} " in line)
+        for name in ("sin", "load", "exp")
+    }
     assert depth == {"sin": 2, "load": 4, "exp": 6}
 
 
@@ -416,7 +419,9 @@ func @f(%x: array<f64, [?], c>, %k: i64) -> (bool, bool) {
   return %a, %neg
 }"""
     out = apply(text, ranges, fold, dce)
-    assert ops(out).count("ilt") + ops(out).count("ige") == 2, "only the branch's and the guard's own comparisons are left"
+    assert ops(out).count("ilt") + ops(out).count("ige") == 2, (
+        "only the branch's and the guard's own comparisons are left"
+    )
 
 
 def test_ranges_conclude_nothing_from_arithmetic_that_may_wrap() -> None:
@@ -433,7 +438,12 @@ func @f(%k: i64) -> (bool) {
 
 
 def nest(depth: int, width: int) -> str:
-    lines = ["func @f(%x: f64, %n: i64) -> (f64) {", "  %zero = const {value = 0} : i64", "  %one = const {value = 1} : i64", "  %v0 = sin %x : f64"]
+    lines = [
+        "func @f(%x: f64, %n: i64) -> (f64) {",
+        "  %zero = const {value = 0} : i64",
+        "  %one = const {value = 1} : i64",
+        "  %v0 = sin %x : f64",
+    ]
     k = 0
     for _ in range(depth):
         lines.append(f"  %r{k} = for %zero, %n, %one, %v{k} {{exits = False}} : f64 (%i{k}: i64, %c{k}: f64) {{")
@@ -452,6 +462,7 @@ def nest(depth: int, width: int) -> str:
 @pytest.mark.parametrize("shape", [(1, 200), (30, 5)])
 def test_work_is_linear(shape: tuple[int, int]) -> None:
     """Twice the program, at most about twice the ops visited."""
+
     def visits(scale: int) -> int:
         module = parse_module(nest(shape[0] * scale if shape[0] > 1 else 1, shape[1] * (scale if shape[0] == 1 else 1)))
         folder = _Folder(module)

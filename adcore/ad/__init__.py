@@ -18,9 +18,9 @@ from adcore.ad.plan import NotPlannable, Plan, make_plan
 from adcore.ad.prepare import prepare
 from adcore.ad.reverse import ReverseSweep
 from adcore.ad.sizes import Sizes
+from adcore.ir import memory as memory_analysis
 from adcore.ir.core import Function, Module, Op, Region, Value
 from adcore.ir.types import Array, Type, is_differentiable
-from adcore.ir import memory as memory_analysis
 
 __all__ = ["Analysis", "NoRule", "NotPlannable", "Plan", "analyse", "complete", "vjp"]
 
@@ -78,7 +78,9 @@ def vjp(function: Function, wrt: Sequence[int], name: str, seed: float | None = 
                 cotangents[k] = b.f64(seed)
             else:
                 cotangents[k] = _parameter(body, primal.results[k], f"ct{k}")
-        gradients = ReverseSweep(primal, analysis.memory, analysis.activity, analysis.plan, forward).run(cotangents, wrt)
+        gradients = ReverseSweep(primal, analysis.memory, analysis.activity, analysis.plan, forward).run(
+            cotangents, wrt
+        )
         b.op("return", [*results, *gradients], results=[])
     types = (*primal.results, *(g.type for g in gradients))
     return Function(name, body, types, {}, primal.span), analysis.plan
@@ -111,10 +113,14 @@ def _split(function: Function) -> tuple[Function, Function]:
     forward.env = dict(zip(primal.params, second.params, strict=True))
     cotangents = {k: _parameter(second, primal.results[k], f"ct{k}") for k in _outputs(primal)}
     arrays = [k for k in wrt if isinstance(primal.params[k].type, Array)]
-    shadows = {primal.params[k]: _parameter(second, primal.params[k].type, f"d_{primal.params[k].name}") for k in arrays}
+    shadows = {
+        primal.params[k]: _parameter(second, primal.params[k].type, f"d_{primal.params[k].name}") for k in arrays
+    }
     with b.inside(second):
         scalars = [k for k in wrt if k not in arrays]
-        gradients = ReverseSweep(primal, analysis.memory, analysis.activity, analysis.plan, forward, shadows).run(cotangents, scalars)
+        gradients = ReverseSweep(primal, analysis.memory, analysis.activity, analysis.plan, forward, shadows).run(
+            cotangents, scalars
+        )
         b.op("return", gradients, results=[])
     return (
         Function(f"{function.name}.fwd", first, primal.results, {}, primal.span),

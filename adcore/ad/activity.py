@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from adcore.ir.core import Function, Op, Value, carried_ends, carried_inits, carried_params
+from adcore.ir.memory import VIEWS, Memory
 from adcore.ir.opdef import REGISTRY, ZERO
 from adcore.ir.types import Array, is_differentiable
-from adcore.ir.memory import VIEWS, Memory
 
 
 @dataclass(slots=True)

@@ -83,7 +83,9 @@ class ForwardSweep(Rewriter):
         if op.name == "for" and self.plan.places.of[op.regions[0]].mode == "slot":
             return self.counted(op, operands)
         if op.name == "call" and self.activity.participates(op):
-            return self.b.op("call", operands, {**op.attrs, "callee": f"{op.attrs['callee']}.fwd"}, [r.type for r in op.results]).results
+            return self.b.op(
+                "call", operands, {**op.attrs, "callee": f"{op.attrs['callee']}.fwd"}, [r.type for r in op.results]
+            ).results
         return self.copy(op, operands)
 
     # --- keeping
@@ -110,7 +112,9 @@ class ForwardSweep(Rewriter):
 
     def cell(self, v: Value, slot: Value) -> Value:
         """The part of a flat slot that holds an array's content in this iteration."""
-        return cell(self.b, slot, self.numbers, [self.trips[op] for op in self.plan.places.place_of(v).chain], *self.dims(v))
+        return cell(
+            self.b, slot, self.numbers, [self.trips[op] for op in self.plan.places.place_of(v).chain], *self.dims(v)
+        )
 
     def dims(self, v: Value) -> list[Value]:
         found = self.sizes.dims(v)
@@ -131,7 +135,10 @@ class ForwardSweep(Rewriter):
         types += [(exported[0].get(k) or exported[1][k]).type for k in keys]
         for old, region, mine in zip(op.regions, regions, exported, strict=True):
             with self.b.inside(region), self.b.at(old.terminator.span):
-                extra = [mine[k] if k in mine else self.b.op("poison", results=[t]).result for k, t in zip(keys, types[len(op.results) :], strict=True)]
+                extra = [
+                    mine[k] if k in mine else self.b.op("poison", results=[t]).result
+                    for k, t in zip(keys, types[len(op.results) :], strict=True)
+                ]
                 self.b.yield_(*(self.new(v) for v in old.terminator.operands), *extra)
         results = self.b.op("if", operands, dict(op.attrs), types, regions).results
         target = self.exports[-1] if self.exports else self.saved
@@ -194,5 +201,3 @@ def cell(b: Builder, slot: Value, numbers: list[Value], trips: list[Value], n: V
 def index_of(b: Builder, lo: Value, step: Value, k: Value) -> Value:
     """The loop index of iteration ``k``."""
     return b.iadd(lo, b.imul(k, step))
-
-

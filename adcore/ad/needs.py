@@ -8,10 +8,10 @@ from adcore.ad.activity import Activity
 from adcore.ad.rules import apply_vjp
 from adcore.ir.build import Builder
 from adcore.ir.core import Op, Region, Value, carried_ends, carried_inits, carried_params
+from adcore.ir.memory import VIEWS
 from adcore.ir.opdef import REGISTRY
 from adcore.ir.printer import attribute
 from adcore.ir.types import F64, I64
-from adcore.ir.memory import VIEWS
 
 
 class Needs:
@@ -90,7 +90,7 @@ def induction(loop: Op | None, param: Value) -> tuple[Value, Value] | None:
     end = carried_ends(loop)[k].owner
     if end is None or end.name != "iadd" or param not in end.operands:
         return None
-    (step,) = [v for v in end.operands if v is not param] or [None]
+    step = next((v for v in end.operands if v is not param), None)
     inside = {r for op in loop.regions[0].walk() for r in op.results} | set(loop.regions[0].params)
     if step is None or (step in inside and not (step.owner is not None and step.owner.name == "const")):
         return None

@@ -16,9 +16,9 @@ from adcore.ad.needs import Needs, induction
 from adcore.ad.regions import NOMINAL_TRIP, Places, static_trips, survey
 from adcore.ad.sizes import Sizes, describe_trips
 from adcore.ir.core import Function, Op, Region, Value, free_values, has_exit
+from adcore.ir.memory import VIEWS, Memory, reads
 from adcore.ir.opdef import REGISTRY, Effect
 from adcore.ir.types import Array, Scalar, is_differentiable
-from adcore.ir.memory import VIEWS, Memory, reads
 from adcore.source import Span
 
 STACK_BYTES = 16 * 1024  # the tape of static trip counts that one call may put on its stack
@@ -59,7 +59,8 @@ class Plan:
         if not self.slots:
             return "the reverse pass stores nothing\n"
         rows = [
-            f"{s.span.line if s.span else '?'}: {s.name}: {s.bytes} bytes in {s.place} ({s.kind})" for s in self.slots.values()
+            f"{s.span.line if s.span else '?'}: {s.name}: {s.bytes} bytes in {s.place} ({s.kind})"
+            for s in self.slots.values()
         ]
         return "\n".join(rows) + "\n"
 
@@ -106,13 +107,21 @@ class _Planner:
             self.add(self.needs.of(op))
             for inner in op.regions:
                 self.require(inner)
-            handed = op.operands if op.name == "call" else []  # a callee's reverse half gets a cotangent or shadow for each array
+            handed = (
+                op.operands if op.name == "call" else []
+            )  # a callee's reverse half gets a cotangent or shadow for each array
             for v in (*op.results, *handed, *(p for r in op.regions for p in r.params)):
-                if isinstance(v.type, Array) and is_differentiable(v.type) and (op.name == "call" or self.activity.is_active(v)):
+                if (
+                    isinstance(v.type, Array)
+                    and is_differentiable(v.type)
+                    and (op.name == "call" or self.activity.is_active(v))
+                ):
                     self.refuse_reference(v, op)
                     dims = self.sizes.dims(v)
                     if dims is None:
-                        raise NotPlannable("an array whose size changes from iteration to iteration has no derivative yet", op.span)
+                        raise NotPlannable(
+                            "an array whose size changes from iteration to iteration has no derivative yet", op.span
+                        )
                     self.add(dims)
 
     def refuse_reference(self, v: Value, op: Op) -> None:
@@ -120,7 +129,9 @@ class _Planner:
         if op.name == "call" and not self.memory.is_value(v):
             raise NotPlannable("an array that a helper function returned is written in place", op.span)
         if op.name in ("if", "for", "while") and not self.memory.is_value(v):
-            raise NotPlannable("an array that is written in place goes by a name bound in a branch or loop here", op.span)
+            raise NotPlannable(
+                "an array that is written in place goes by a name bound in a branch or loop here", op.span
+            )
 
     def add(self, values: Iterable[Value]) -> None:
         for v in values:
@@ -162,7 +173,9 @@ class _Planner:
         if row.effect is Effect.PURE:
             return op.operands
         if op.name in ("if", "map") and all(self.repeatable(inner) for r in op.regions for inner in r.ops):
-            if not self.content_lasts(op) or any(isinstance(r.type, Array) and not self.memory.is_value(r) for r in op.results):
+            if not self.content_lasts(op) or any(
+                isinstance(r.type, Array) and not self.memory.is_value(r) for r in op.results
+            ):
                 return None
             captured = [v for r in op.regions for v in free_values(r)]
             return [*op.operands, *captured]
@@ -217,7 +230,9 @@ class _Planner:
         except ValueError:
             culprit = next((v for v in seen if self.capacity(v) >= INFINITE and self.inputs(v) is None), None)
             span = culprit.owner.span if culprit is not None and culprit.owner is not None else self.function.span
-            raise NotPlannable("the derivative needs an array that is overwritten in place inside this loop", span) from None
+            raise NotPlannable(
+                "the derivative needs an array that is overwritten in place inside this loop", span
+            ) from None
         return {v for v in seen if (v, "out") in side and (v, "in") not in side}
 
     def capacity(self, v: Value) -> int:
@@ -230,7 +245,7 @@ class _Planner:
             if v.owner is not None and v.owner.name in VIEWS:
                 return INFINITE  # the root is kept instead
             size = NOMINAL_TRIP**v.type.rank * v.type.dtype.bytes
-            return size * place.weight
+            return int(size * place.weight)
         assert isinstance(v.type, Scalar)
         return max(v.type.bytes, 1) * place.weight
 
@@ -294,5 +309,3 @@ def _cause(v: Value, owner: Op | None) -> tuple[str, Span | None, str]:
     if v.type == Scalar("bool", 1):
         return name, op.span, "branch-record"
     return name, op.span, "array-temporary" if isinstance(v.type, Array) else "loop-carried"
-
-

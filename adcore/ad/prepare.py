@@ -7,9 +7,9 @@ later, or belongs to one iteration) is read from a copy of its own, so that its 
 from __future__ import annotations
 
 from adcore.ir.core import Function, Op, Value
+from adcore.ir.memory import Memory, analyse
 from adcore.ir.rewrite import Rewriter
 from adcore.ir.types import I64, Array
-from adcore.ir.memory import Memory, analyse
 
 
 def prepare(function: Function, apart: bool = False) -> Function:
@@ -41,7 +41,10 @@ class _Preparer(Rewriter):
 
     def op(self, op: Op, operands: list[Value]) -> list[Value]:
         if op.name == "map":
-            operands = [self.snapshot(new) if self.passing(op, k, old) else new for k, (old, new) in enumerate(zip(op.operands, operands, strict=True))]
+            operands = [
+                self.snapshot(new) if self.passing(op, k, old) else new
+                for k, (old, new) in enumerate(zip(op.operands, operands, strict=True))
+            ]
         results = self.copy(op, operands)
         if op.name == "call":
             for r in results:
@@ -55,12 +58,18 @@ class _Preparer(Rewriter):
         if (op, k) in self.memory.stale:
             return True
         roots = self.memory.roots.get(array, frozenset())
-        return any((root in self.memory.written or (self.apart and root.owner is None)) and root not in self.lasting for root in roots)
+        return any(
+            (root in self.memory.written or (self.apart and root.owner is None)) and root not in self.lasting
+            for root in roots
+        )
 
     def snapshot(self, array: Value) -> Value:
         assert isinstance(array.type, Array)
         made = array.owner is not None and array.owner.name in ("alloc", "map")
-        dims = [array.owner.operands[k] if array.owner and made else self.b.dim(array, axis=k) for k in range(array.type.rank)]
+        dims = [
+            array.owner.operands[k] if array.owner and made else self.b.dim(array, axis=k)
+            for k in range(array.type.rank)
+        ]
         (copy,) = self.b.map_(dims, [array], ["elem"], lambda i, e: e)
         copy.name = array.name
         return copy

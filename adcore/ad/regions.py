@@ -73,9 +73,13 @@ def _visit(places: Places, region: Region, place: Place) -> None:
 
 def static_trips(op: Op) -> int | None:
     """The trip count of a counted loop with constant bounds."""
-    numbers = [v.owner.attrs["value"] if v.owner is not None and v.owner.name == "const" else None for v in op.operands[:3]]
-    if op.name != "for" or None in numbers:
+    if op.name != "for":
         return None
+    numbers = []
+    for v in op.operands[:3]:
+        if v.owner is None or v.owner.name != "const":
+            return None
+        numbers.append(int(v.owner.attrs["value"]))
     return len(range(*numbers))
 
 

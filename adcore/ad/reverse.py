@@ -16,11 +16,21 @@ from adcore.ad.plan import NotPlannable, Plan
 from adcore.ad.rules import apply_vjp
 from adcore.ad.sizes import Sizes
 from adcore.ir.build import Builder
-from adcore.ir.core import Function, Op, Region, Value, carried_ends, carried_inits, carried_params, free_values, has_exit
+from adcore.ir.core import (
+    Function,
+    Op,
+    Region,
+    Value,
+    carried_ends,
+    carried_inits,
+    carried_params,
+    free_values,
+    has_exit,
+)
+from adcore.ir.memory import VIEWS, Memory
 from adcore.ir.opdef import REGISTRY
 from adcore.ir.rewrite import Rewriter
 from adcore.ir.types import F64, I64, Array, Type, is_differentiable
-from adcore.ir.memory import VIEWS, Memory
 
 
 class ReverseSweep:
@@ -54,7 +64,11 @@ class ReverseSweep:
     def run(self, cotangents: dict[int, Value], wrt: Iterable[int]) -> list[Value]:
         """``cotangents`` by output number; returns the gradient of each parameter of ``wrt``."""
         body = self.function.body
-        scope = body.params if self.plan.places.of[body].mode == "push" else [*body.params, *(r for op in body.ops for r in op.results)]
+        scope = (
+            body.params
+            if self.plan.places.of[body].mode == "push"
+            else [*body.params, *(r for op in body.ops for r in op.results)]
+        )
         self.primal = {v: self.forward.new(v) for v in scope}
         self.begin(body)
         for k, ct in cotangents.items():
@@ -66,7 +80,13 @@ class ReverseSweep:
         """Make available what the reverse of this region needs: restored primal values, zeroed shadows."""
         self.restore(region)
         for v in (*region.params, *(r for op in region.ops for r in op.results)):
-            if isinstance(v.type, Array) and v in self.buffers and not is_view(v) and v not in self.shadow and self.activity.is_active(v):
+            if (
+                isinstance(v.type, Array)
+                and v in self.buffers
+                and not is_view(v)
+                and v not in self.shadow
+                and self.activity.is_active(v)
+            ):
                 self.shadow[v] = self.zeros(v)
 
     def sweep(self, region: Region) -> None:
@@ -140,7 +160,9 @@ class ReverseSweep:
     def dims(self, v: Value) -> list[Value]:
         found = self.sizes.dims(v)
         if found is None:
-            raise NotPlannable("an array whose size changes from iteration to iteration has no derivative yet", self.b.span)
+            raise NotPlannable(
+                "an array whose size changes from iteration to iteration has no derivative yet", self.b.span
+            )
         return [self.get(d) for d in found]
 
     # --- adjoints
@@ -159,7 +181,9 @@ class ReverseSweep:
         elif v in self.buffers:
             self.add_to_shadow(v, contribution)
         elif v in self.adj:
-            (self.adj[v],) = self.b.map_(self.dims(v), [self.adj[v], contribution], ["elem"], lambda i, e: [self.b.fadd(*e)])
+            (self.adj[v],) = self.b.map_(
+                self.dims(v), [self.adj[v], contribution], ["elem"], lambda i, e: [self.b.fadd(*e)]
+            )
         else:
             self.adj[v] = contribution
 
@@ -195,7 +219,9 @@ class ReverseSweep:
             return self.shadow[v]
         op = v.owner
         if op is not None and op.name in VIEWS:
-            return self.b.op(op.name, [self.shadow_of(op.operands[0]), *(self.get(u) for u in op.operands[1:])], dict(op.attrs)).result
+            return self.b.op(
+                op.name, [self.shadow_of(op.operands[0]), *(self.get(u) for u in op.operands[1:])], dict(op.attrs)
+            ).result
         raise AssertionError(f"no shadow for {v!r}")
 
     def take(self, v: Value) -> Value:
@@ -216,7 +242,9 @@ class ReverseSweep:
             return
         row = REGISTRY[op.name]
         wanted = [self.activity.is_active(v) for v in op.operands]
-        operands = [self.primal.get(v, v) if v.owner is None or v.owner.name != "const" else self.get(v) for v in op.operands]
+        operands = [
+            self.primal.get(v, v) if v.owner is None or v.owner.name != "const" else self.get(v) for v in op.operands
+        ]
         result = self.primal.get(op.result, op.result)
         for v, part in zip(op.operands, apply_vjp(self.b, row, operands, result, ct, wanted), strict=True):
             if part is not None:
@@ -247,7 +275,9 @@ class ReverseSweep:
         dims = [self.b.dim(target, axis=k) for k in range(target.type.rank)]
         (t,) = self.b.map_(dims, [target], ["elem"], lambda i, e: e)
         if op.attrs["mode"] == "set":
-            one = self.b.op("alloc", [self.b.i64(1)] * target.type.rank, {"dtype": target.type.dtype, "fill": 0.0}).result
+            one = self.b.op(
+                "alloc", [self.b.i64(1)] * target.type.rank, {"dtype": target.type.dtype, "fill": 0.0}
+            ).result
             self.b.op("assign", [target, self.b.broadcast(one, *dims)], {"mode": "set"})
         self.add(op.operands[1], t)
 
@@ -275,7 +305,11 @@ class ReverseSweep:
         return list(seen)
 
     def op_if(self, op: Op) -> None:
-        results = [(k, self.take(r)) for k, r in enumerate(op.results) if is_differentiable(r.type) and self.activity.is_active(r)]
+        results = [
+            (k, self.take(r))
+            for k, r in enumerate(op.results)
+            if is_differentiable(r.type) and self.activity.is_active(r)
+        ]
         captured = self.captured(op.regions)
         outer = {v: self.adj.get(v) or self.zero() for v in captured}
         arms: list[Region] = []
@@ -378,9 +412,12 @@ class ReverseSweep:
         for (_, v), part in zip(received, made, strict=True):
             self.add(v, part)
 
-
     def map_of_unknown(
-        self, dims: list[Value], arrays: list[Value], body: Callable[[list[Value], list[Value]], list[Value]], received: list[tuple[str, Value]]
+        self,
+        dims: list[Value],
+        arrays: list[Value],
+        body: Callable[[list[Value], list[Value]], list[Value]],
+        received: list[tuple[str, Value]],
     ) -> list[Value]:
         """A map whose kinds are known only after its body has been built."""
         region = Region([Value(I64, "i") for _ in dims])
@@ -408,7 +445,9 @@ class ReverseSweep:
         kind, b = op.attrs["kinds"][k], self.b
         if kind in ("max", "min"):
             best = self.get(op.results[k])
-            (ties,) = self.repeat_map(op, k, dims, ["add"], lambda y: [b.select(b.feq(y, best), b.f64(1.0), b.f64(0.0))])
+            (ties,) = self.repeat_map(
+                op, k, dims, ["add"], lambda y: [b.select(b.feq(y, best), b.f64(1.0), b.f64(0.0))]
+            )
             share = b.fdiv(ct, ties)
             return lambda end: b.select(b.feq(self.get(end), best), share, b.f64(0.0))
         if kind == "mul":
@@ -429,7 +468,9 @@ class ReverseSweep:
             return others
         return lambda end: ct
 
-    def repeat_map(self, op: Op, k: int, dims: list[Value], kinds: list[str], body: Callable[[Value], list[Value]]) -> list[Value]:
+    def repeat_map(
+        self, op: Op, k: int, dims: list[Value], kinds: list[str], body: Callable[[Value], list[Value]]
+    ) -> list[Value]:
         """A map over the primal's box that reduces what its k-th yielded value is turned into."""
         elements = self.needed_elements(op)
 
@@ -474,7 +515,5 @@ def _buffers(function: Function, memory: Memory) -> set[Value]:
 
 def _whole(op: Op, k: int) -> bool:
     if op.name == "map":
-        return k >= op.attrs["rank"]
+        return bool(k >= op.attrs["rank"])
     return op.name in ("yield", "return", "for", "while", "dim")
-
-

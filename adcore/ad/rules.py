@@ -29,7 +29,9 @@ def apply_vjp(
     return parts
 
 
-def apply_jvp(b: Builder, row: OpDef, operands: Sequence[Value], result: Value, tangents: Sequence[Value | None]) -> Value | None:
+def apply_jvp(
+    b: Builder, row: OpDef, operands: Sequence[Value], result: Value, tangents: Sequence[Value | None]
+) -> Value | None:
     """The tangent of the result; None where no operand has one."""
     if row.jvp is not None:
         return row.jvp(b, operands, result, tangents)

@@ -89,7 +89,11 @@ def _range_text(op: Op) -> str:
     lo, hi, step = op.operands[:3]
     low, high, by = _text(lo), _text(hi), _text(step)
     if low == "0" and by == "1":
-        return high if high.isidentifier() or high.isdigit() or high.startswith("len(") and high.endswith(")") else f"({high})"
+        return (
+            high
+            if high.isidentifier() or high.isdigit() or (high.startswith("len(") and high.endswith(")"))
+            else f"({high})"
+        )
     if by == "1":
         return f"({high} - {low})"
     return f"len(range({low}, {high}, {by}))"
@@ -111,5 +115,3 @@ def _text(v: Value) -> str:
     if op.name in ("imax", "imin"):
         return f"{op.name[1:]}({', '.join(_text(x) for x in op.operands)})"
     return v.name or "n"
-
-

@@ -87,7 +87,12 @@ class Builder:
             self.span = outer
 
     def for_(
-        self, lo: Value, hi: Value, step: Value, inits: Sequence[Value], body: Callable[[Value, list[Value]], list[Value]]
+        self,
+        lo: Value,
+        hi: Value,
+        step: Value,
+        inits: Sequence[Value],
+        body: Callable[[Value, list[Value]], list[Value]],
     ) -> list[Value]:
         """A counted loop; ``body(i, carried)`` returns what it yields."""
         region = Region([Value(I64, "i"), *(Value(v.type, v.name) for v in inits)])

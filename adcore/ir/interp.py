@@ -16,9 +16,16 @@ from numpy.lib.stride_tricks import as_strided
 
 from adcore.ir.core import Function, Module, Op, Region, Value
 from adcore.ir.opdef import REGISTRY
-from adcore.ir.types import Array, Scalar, Type
+from adcore.ir.types import I64, Array, Scalar, Type
 
-DTYPES: dict[str, type] = {"f64": np.float64, "f32": np.float32, "i64": np.int64, "i32": np.int32, "bool": np.bool_, "c128": np.complex128}
+DTYPES: dict[str, type] = {
+    "f64": np.float64,
+    "f32": np.float32,
+    "i64": np.int64,
+    "i32": np.int32,
+    "bool": np.bool_,
+    "c128": np.complex128,
+}
 _START = {"add": 0.0, "mul": 1.0, "max": -np.inf, "min": np.inf}
 
 
@@ -159,7 +166,9 @@ class _Machine:
         view, shape, strides, key = array, [], [], []
         for axis in range(array.ndim):
             start, size, step = numbers[3 * axis : 3 * axis + 3]
-            if size < 0 or (size > 0 and not (0 <= start < array.shape[axis] and 0 <= start + (size - 1) * step < array.shape[axis])):
+            if size < 0 or (
+                size > 0 and not (0 <= start < array.shape[axis] and 0 <= start + (size - 1) * step < array.shape[axis])
+            ):
                 raise InterpreterError(f"slice {start}, {size}, {step} outside an axis of {array.shape[axis]}")
             key.append(slice(start if size else 0, None))
             shape.append(size)
@@ -215,7 +224,7 @@ class _Machine:
                 results.append(np.empty(box, dtype=DTYPES[value.type.dtype.name]))
             else:
                 start = _START[kind]
-                results.append(int(start) if value.type.name == "i64" and np.isfinite(start) else start)
+                results.append(int(start) if value.type == I64 and np.isfinite(start) else start)
         (region,) = op.regions
         for index in np.ndindex(*box):
             elements = [_canonical(a[index], p.type) for a, p in zip(arrays, region.params[rank:], strict=True)]

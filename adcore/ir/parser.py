@@ -93,7 +93,9 @@ class _Parser:
                 self.expect("=")
                 dtype = self.scalar()
                 shape, values = self.attribute(), self.attribute()
-                numpy_name = {"f64": "float64", "i64": "int64", "bool": "bool", "f32": "float32", "i32": "int32"}[dtype.name]
+                numpy_name = {"f64": "float64", "i64": "int64", "bool": "bool", "f32": "float32", "i32": "int32"}[
+                    dtype.name
+                ]
                 module.constants[name] = np.array(values, dtype=numpy_name).reshape(shape)
             else:
                 function = self.function()
@@ -166,7 +168,11 @@ class _Parser:
 
     def starts_attributes(self) -> bool:
         """``{name = ...`` opens attributes; any other ``{`` opens a region."""
-        return self.peek == "{" and [t for t, _ in self.tokens[self.at + 2 : self.at + 3]] == ["="] and not self.tokens[self.at + 1][0].startswith("%")
+        return (
+            self.peek == "{"
+            and [t for t, _ in self.tokens[self.at + 2 : self.at + 3]] == ["="]
+            and not self.tokens[self.at + 1][0].startswith("%")
+        )
 
     def use(self, name: str) -> Value:
         if name not in self.values:

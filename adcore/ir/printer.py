@@ -1,12 +1,12 @@
 """Text of the IR. ``parse(print_module(m))`` prints the same again.
 
-    func @name(%x: array<f64, [?], c>, %n: i64) -> (f64) {
-      %0 = const {value = 1.5} : f64
-      %1, %2 = for %lo, %n, %one, %0 {exits = False} : f64 (%i: i64, %acc: f64) {
-        yield %3
-      } @"file.py":4:5-5:20
-      return %1
-    }
+func @name(%x: array<f64, [?], c>, %n: i64) -> (f64) {
+  %0 = const {value = 1.5} : f64
+  %1, %2 = for %lo, %n, %one, %0 {exits = False} : f64 (%i: i64, %acc: f64) {
+    yield %3
+  } @"file.py":4:5-5:20
+  return %1
+}
 """
 
 from __future__ import annotations

@@ -91,4 +91,8 @@ class Entry:
     @property
     def scalar_output(self) -> bool:
         """Exactly one real scalar output: what ``grad`` needs."""
-        return isinstance(self.result, Leaf) and not isinstance(self.result.type, Array) and is_differentiable(self.result.type)
+        return (
+            isinstance(self.result, Leaf)
+            and not isinstance(self.result.type, Array)
+            and is_differentiable(self.result.type)
+        )

@@ -27,8 +27,15 @@ def verify_function(function: Function, module: Module | None = None) -> None:
 def compatible(have: Type, want: Type) -> bool:
     """Equal, or arrays that differ only in what is known of dims; a contiguous array may stand where any strides may."""
     if isinstance(have, Array) and isinstance(want, Array):
-        known = all(x == y or x is None or y is None or isinstance(x, str) or isinstance(y, str) for x, y in zip(have.dims, want.dims, strict=False))
-        return (have.dtype, have.rank) == (want.dtype, want.rank) and known and (have.layout == want.layout or want.layout == "strided")
+        known = all(
+            x == y or x is None or y is None or isinstance(x, str) or isinstance(y, str)
+            for x, y in zip(have.dims, want.dims, strict=False)
+        )
+        return (
+            (have.dtype, have.rank) == (want.dtype, want.rank)
+            and known
+            and (have.layout == want.layout or want.layout == "strided")
+        )
     return have == want
 
 
@@ -84,8 +91,13 @@ class _Verifier:
             except (TypeError, KeyError, ValueError, AssertionError, IndexError) as error:
                 self.fail(op, f"{error}")
                 return
-            if not (len(types) == len(op.results) and all(compatible(t, r.type) for t, r in zip(types, op.results, strict=True))):
-                self.fail(op, f"makes ({', '.join(map(str, types))}), not ({', '.join(str(r.type) for r in op.results)})")
+            if not (
+                len(types) == len(op.results)
+                and all(compatible(t, r.type) for t, r in zip(types, op.results, strict=True))
+            ):
+                self.fail(
+                    op, f"makes ({', '.join(map(str, types))}), not ({', '.join(str(r.type) for r in op.results)})"
+                )
         check = getattr(self, "op_" + op.name, None)
         if check is not None:
             check(op)

@@ -36,9 +36,25 @@ scalar("iadd", "ii->i", "x + y", _wrapping(lambda x, y: x + y), lower="add", com
 scalar("isub", "ii->i", "x - y", _wrapping(lambda x, y: x - y), lower="sub", identity=_neutral(0, False), points=PAIRS)
 scalar("imul", "ii->i", "x * y", _wrapping(lambda x, y: x * y), lower="mul", commutative=True,
        identity=_neutral(1, True), points=PAIRS)  # fmt: skip
-scalar("iadd_fits", "ii->b", "x + y is an int64", lambda x, y: fits64(x + y), lower="fits sadd", commutative=True, points=PAIRS)
+scalar(
+    "iadd_fits",
+    "ii->b",
+    "x + y is an int64",
+    lambda x, y: fits64(x + y),
+    lower="fits sadd",
+    commutative=True,
+    points=PAIRS,
+)
 scalar("isub_fits", "ii->b", "x - y is an int64", lambda x, y: fits64(x - y), lower="fits ssub", points=PAIRS)
-scalar("imul_fits", "ii->b", "x * y is an int64", lambda x, y: fits64(x * y), lower="fits smul", commutative=True, points=PAIRS)
+scalar(
+    "imul_fits",
+    "ii->b",
+    "x * y is an int64",
+    lambda x, y: fits64(x * y),
+    lower="fits smul",
+    commutative=True,
+    points=PAIRS,
+)
 
 
 def _floordiv_lower(b: Builder, x: Value, y: Value) -> Value:
@@ -70,13 +86,27 @@ def _truncdiv(x: int, y: int) -> int:
     return q if (x < 0) == (y < 0) else -q
 
 
-scalar("itruncdiv", "ii->i", "x / y towards zero; y is not 0 and the quotient fits", _truncdiv, lower="sdiv", points=PAIRS)
-scalar("ifloordiv", "ii->i", "x // y; 0 for y = 0, which the front end guards", _int_floordiv, lower=_floordiv_lower, points=(*PAIRS, (7, 0), (INT64_MIN, -1)))
-scalar("imod", "ii->i", "x % y; x for y = 0, which the front end guards", _int_mod, lower=_mod_lower, points=(*PAIRS, (7, 0), (INT64_MIN, -1)))
+scalar(
+    "itruncdiv", "ii->i", "x / y towards zero; y is not 0 and the quotient fits", _truncdiv, lower="sdiv", points=PAIRS
+)
+scalar(
+    "ifloordiv",
+    "ii->i",
+    "x // y; 0 for y = 0, which the front end guards",
+    _int_floordiv,
+    lower=_floordiv_lower,
+    points=(*PAIRS, (7, 0), (INT64_MIN, -1)),
+)
+scalar(
+    "imod",
+    "ii->i",
+    "x % y; x for y = 0, which the front end guards",
+    _int_mod,
+    lower=_mod_lower,
+    points=(*PAIRS, (7, 0), (INT64_MIN, -1)),
+)
 scalar("imin", "ii->i", "the smaller", min, lower="intrinsic llvm.smin", commutative=True, points=PAIRS)
 scalar("imax", "ii->i", "the larger", max, lower="intrinsic llvm.smax", commutative=True, points=PAIRS)
-
-
 
 
 def _shifted_left(x: int, n: int) -> int:
@@ -129,10 +159,22 @@ def _not_identity(b: Builder, const: Callable[[Value], Any], x: Value) -> Value 
     return x.owner.operands[0] if x.owner is not None and x.owner.name == "not_" else None
 
 
-scalar("and_", "bb->b", "both", lambda x, y: x and y, lower="and", commutative=True, identity=_and_identity, points=_BOOLS)
-scalar("or_", "bb->b", "either", lambda x, y: x or y, lower="or", commutative=True, identity=_or_identity, points=_BOOLS)
+scalar(
+    "and_", "bb->b", "both", lambda x, y: x and y, lower="and", commutative=True, identity=_and_identity, points=_BOOLS
+)
+scalar(
+    "or_", "bb->b", "either", lambda x, y: x or y, lower="or", commutative=True, identity=_or_identity, points=_BOOLS
+)
 scalar("xor", "bb->b", "one but not both", lambda x, y: x != y, lower="xor", commutative=True, points=_BOOLS)
-scalar("not_", "b->b", "not x", lambda x: not x, lower=lambda b, x: b.xor(x, b.const(True)), identity=_not_identity, points=((True,), (False,)))
+scalar(
+    "not_",
+    "b->b",
+    "not x",
+    lambda x: not x,
+    lower=lambda b, x: b.xor(x, b.const(True)),
+    identity=_not_identity,
+    points=((True,), (False,)),
+)
 
 scalar("itof", "i->f", "nearest float64", float, lower="sitofp", finite=True, points=ONES)
 scalar("btoi", "b->i", "0 or 1", int, lower="zext", points=((True,), (False,)))

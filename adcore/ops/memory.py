@@ -85,10 +85,22 @@ _row("const", "a number {value}", Effect.PURE, _const, Cost.FREE)
 _row("poison", "no value: what an exit or the other arm left undefined; never read", Effect.PURE, None, Cost.FREE)
 _row("constarray", "a constant array of the module {name}; nobody writes it", Effect.PURE, None, Cost.FREE)
 _row("dim", "the size of axis {axis}", Effect.PURE, _dim)
-_row("alloc", "a fresh array of the given dims {dtype, fill: a number, or None for unset}", Effect.WRITE, _alloc, Cost.NEVER)
+_row(
+    "alloc",
+    "a fresh array of the given dims {dtype, fill: a number, or None for unset}",
+    Effect.WRITE,
+    _alloc,
+    Cost.NEVER,
+)
 _row("load", "a[i...]", Effect.READ, _load)
 _row("store", "a[i...] = v", Effect.WRITE, _store, Cost.NEVER)
 _row("accum", "a[i...] += v", Effect.WRITE, _store, Cost.NEVER)
 _row("slice", "view: per axis start, size, step", Effect.PURE, _slice)
 _row("broadcast", "view of the given dims: new axes in front, axes of size 1 repeated", Effect.PURE, _broadcast)
-_row("assign", "a[...] = b, or += {mode: set, add}; equal dims; b is read as it was before", Effect.WRITE, _assign, Cost.NEVER)
+_row(
+    "assign",
+    "a[...] = b, or += {mode: set, add}; equal dims; b is read as it was before",
+    Effect.WRITE,
+    _assign,
+    Cost.NEVER,
+)

@@ -18,6 +18,8 @@ from adcore.passes.inline import callees, inline
 from adcore.passes.licm import licm
 from adcore.passes.ranges import ranges
 
+__all__ = ["LOWERING", "PIPELINE", "Pass", "callees", "run"]
+
 Pass = Callable[[Function, Module], Function]
 
 PIPELINE: tuple[Pass, ...] = (inline, fold, cse, ranges, fold, licm, cse, dce, fuse, fold, cse, dce)

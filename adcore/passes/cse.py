@@ -5,13 +5,13 @@ After: no two such ops where one dominates the other; a guard that repeats an ea
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Hashable, Mapping
 
 from adcore.ir.core import Function, Module, Op, Region, Value
+from adcore.ir.memory import Memory, analyse
 from adcore.ir.opdef import REGISTRY, Effect
 from adcore.ir.printer import attribute
 from adcore.ir.rewrite import Rewriter
-from adcore.ir.memory import Memory, analyse
 
 
 def cse(function: Function, module: Module) -> Function:
@@ -22,9 +22,9 @@ class _Sharer(Rewriter):
     def __init__(self, memory: Memory) -> None:
         super().__init__()
         self.memory = memory
-        self.scopes: list[dict[Any, list[Value]]] = []
+        self.scopes: list[dict[Hashable, list[Value]]] = []
 
-    def region(self, old: Region, known: Any = None) -> Region:
+    def region(self, old: Region, known: Mapping[Value, Value] | None = None) -> Region:
         self.scopes.append({})
         region = super().region(old, known)
         self.scopes.pop()
@@ -41,17 +41,17 @@ class _Sharer(Rewriter):
         self.scopes[-1][key] = results
         return results
 
-    def key(self, op: Op, operands: list[Value]) -> Any:
+    def key(self, op: Op, operands: list[Value]) -> Hashable | None:
         effect = REGISTRY[op.name].effect
         if op.regions or op.name == "poison":
             return None
         if effect is Effect.READ:
-            version: Any = self.memory.version[op, 0]
+            version: tuple[int, ...] = self.memory.version[op, 0]
         elif effect is Effect.PURE or op.name == "guard":
             version = ()
         else:
             return None
-        names: list[Any] = list(operands)
+        names = list(operands)
         if REGISTRY[op.name].commutative:
             names.sort(key=id)
         attrs = tuple((k, attribute(v)) for k, v in op.attrs.items())

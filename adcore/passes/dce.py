@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from adcore.ir.core import Function, Module, Op, Region, Value, carried_ends, carried_inits, carried_params, has_exit
-from adcore.ir.rewrite import Rewriter
 from adcore.ir.memory import WRITES, Memory, analyse, reads
+from adcore.ir.rewrite import Rewriter
 
 
 def dce(function: Function, module: Module) -> Function:
@@ -189,7 +189,9 @@ class _Sweeper(Rewriter):
                     self.b.yield_(*(self.new(old.terminator.operands[i]) for i in yields[k]))
             regions.append(region)
         olds = [r for r, alive in zip(op.results, keep, strict=True) if alive]
-        new = Op(op.name, [self.new(v) for v in operands], [r.type for r in olds], attrs or dict(op.attrs), regions, op.span)
+        new = Op(
+            op.name, [self.new(v) for v in operands], [r.type for r in olds], attrs or dict(op.attrs), regions, op.span
+        )
         self.b.append(new)
         for old_result, result in zip(olds, new.results, strict=True):
             self.env[old_result] = result

@@ -109,7 +109,10 @@ class _Folder(Rewriter):
         assert isinstance(param.type, Array)
         dims = op.operands[: param.type.rank]
         return all(
-            d.owner is not None and d.owner.name == "dim" and d.owner.operands[0] is param and d.owner.attrs["axis"] == k
+            d.owner is not None
+            and d.owner.name == "dim"
+            and d.owner.operands[0] is param
+            and d.owner.attrs["axis"] == k
             for k, d in enumerate(dims)
         )
 

@@ -52,7 +52,9 @@ class _Fuser(Rewriter):
             fusible = op.name == "map" and is_pure(op)
             home = next((g for g in waiting if fusible and g.takes(op, captured)), None)
             for group in list(waiting):
-                if group is not home and (group.results & used or group.read & self.written(op) or op.name in ("call", "return", "yield")):
+                if group is not home and (
+                    group.results & used or group.read & self.written(op) or op.name in ("call", "return", "yield")
+                ):
                     waiting.remove(group)
                     self.emit(group)
             if not fusible:

@@ -64,7 +64,9 @@ class _Ranges(Rewriter):
     def above(self, v: Value) -> dict[Value, int]:
         return {v: 0, **self.fact(v).above}
 
-    def know(self, v: Value, lo: int = LOW, hi: int = HIGH, below: Mapping[Value, int] = {}, above: Mapping[Value, int] = {}) -> None:  # noqa: B006 (never changed)
+    def know(
+        self, v: Value, lo: int = LOW, hi: int = HIGH, below: Mapping[Value, int] = {}, above: Mapping[Value, int] = {}
+    ) -> None:
         """Add to what is known of ``v`` in the current scope."""
         if v.type != I64:
             return
@@ -210,7 +212,7 @@ class _Ranges(Rewriter):
         if any((name, a, b) in known or (name != "isub" and (name, b, a) in known) for known in self.fits):
             return True
         lo, hi = self.interval(name, self.fact(a), self.fact(b))
-        if LOW <= lo and hi <= HIGH:
+        if lo >= LOW and hi <= HIGH:
             return True
         if name == "isub":  # a - b with 0 <= b <= a + c
             return self.fact(b).lo >= 0 and self.fact(a).lo >= 0
