@@ -48,7 +48,7 @@ def leaf(type: Type) -> Leaf:
 
 
 def entry_of(module: Module, name: str, **facts: Any) -> Entry:
-    """An entry for IR function ``name`` whose Python result is its results as they are (a tuple where there are several)."""
+    """An entry for IR function ``name`` whose Python result is its results as they are, several as a tuple."""
     function = module.functions[name]
     parameters = tuple(Parameter(p.name or f"p{k}", p.type) for k, p in enumerate(function.params))
     results = tuple(leaf(t) for t in function.results)
@@ -66,7 +66,9 @@ class Compiled:
     def __init__(self, source: str | Module, entries: Sequence[Entry] | None = None) -> None:
         self.module = parse_module(source) if isinstance(source, str) else source
         verify(self.module)
-        self.entries = list(entries) if entries is not None else [entry_of(self.module, n) for n in self.module.functions]
+        self.entries = (
+            list(entries) if entries is not None else [entry_of(self.module, n) for n in self.module.functions]
+        )
         self.extension = link_and_load(compile_module(self.module, self.entries))
 
     def member(self, name: str, member: str = "primal") -> Any:

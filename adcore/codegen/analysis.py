@@ -1,8 +1,10 @@
-"""Where array values come from and go to: may-roots, what escapes an iteration, what a function writes, puts on the tape, returns.
+"""Where array values come from and go to: may-roots, what escapes an iteration, what a function writes, puts on the
+tape, returns.
 
-Facts are may-facts over one function, from a graph with an edge for each way a reference passes on (views, ``if`` and loop results, carried
-values). Calls are summarised per function, to a fixpoint over the call graph: a callee may write its parameters, but never returns one
-(array results are fresh), and ``push`` copies, so neither keeps a reference.
+Facts are may-facts over one function, from a graph with an edge for each way a reference passes on (views, ``if`` and
+loop results, carried values). Calls are summarised per function, to a fixpoint over the call graph: a callee may
+write its parameters, but never returns one (array results are fresh), and ``push`` copies, so neither keeps a
+reference.
 """
 
 from __future__ import annotations

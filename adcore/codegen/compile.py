@@ -3,8 +3,8 @@
     compile_module(module, entries, module_name="_adcore", meta="{...}") -> bytes
     emit(module, entries, stage="llvm") -> str
 
-LLVM runs in a child process: where it dies, the function it dies of is looked for and ``CompilerCrash`` names it. Equal input gives equal
-bytes; the code generated for one function does not depend on its neighbours.
+LLVM runs in a child process: where it dies, the function it dies of is looked for and ``CompilerCrash`` names it.
+Equal input gives equal bytes; the code generated for one function does not depend on its neighbours.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def compile_module(
     *,
     module_name: str = "_adcore",
     meta: str = "{}",
-    options: CodegenOptions = CodegenOptions(),  # noqa: B008 (frozen)
+    options: CodegenOptions = CodegenOptions(),
 ) -> bytes:
     """The object file of the extension ``module_name``."""
     text = module_text(module, entries, module_name, meta)
@@ -63,8 +63,13 @@ def compile_module(
         raise _located(module, crash, options) from None
 
 
-def emit(module: Module, entries: Sequence[Entry] = (), stage: str = "llvm", options: CodegenOptions = CodegenOptions()) -> str:  # noqa: B008
-    """What to show: ``text`` (as printed here), ``llvm`` (after optimisation), ``asm``. With entries the whole extension, else the kernels."""
+def emit(
+    module: Module, entries: Sequence[Entry] = (), stage: str = "llvm", options: CodegenOptions = CodegenOptions()
+) -> str:
+    """What to show: ``text`` (as printed here), ``llvm`` (after optimisation), ``asm``.
+
+    With entries the whole extension, else the kernels.
+    """
     text = module_text(module, entries, "_adcore", "{}") if entries else bare_text(module)
     return text if stage == "text" else run_llvm(text, stage, options).decode()
 

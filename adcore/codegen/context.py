@@ -1,7 +1,7 @@
 """What the lowering of one function carries along: the text, the values so far, the module's text, where arrays live.
 
-Errors leave through one exit block: ``fail`` stores the error in the context and branches there with status 1; the exit frees the frame's
-blocks, whatever happened.
+Errors leave through one exit block: ``fail`` stores the error in the context and branches there with status 1; the
+exit frees the frame's blocks, whatever happened.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from adcore.codegen.analysis import Flow, Summary
 from adcore.codegen.debug import DebugInfo
 from adcore.codegen.layout import ArrayRef
 from adcore.codegen.placement import Home
-from adcore.codegen.text import Block, FunctionText, ModuleText, quoted, symbol
+from adcore.codegen.text import Block, FunctionText, ModuleText, constant, symbol
 from adcore.ir.core import Function, Module, Value
 
 UNLIKELY = '!{!"branch_weights", i32 1048575, i32 1}'  # the first way is taken
@@ -79,13 +79,12 @@ class Context:
         """The constant ``{ exception class, message }``; private to the function, so no other function moves it."""
         self._errors += 1
         name = f"{self.function.name}.error{self._errors}"
-        data = message.encode() + b"\0"
         self.text.declare(f"PyExc_{kind}", f"@PyExc_{kind} = external global ptr")
         text = symbol(f"{name}.text")
-        self.text.definitions.append(f'{text} = private unnamed_addr constant [{len(data)} x i8] c"{quoted(data)}"')
-        constant = symbol(name)
-        self.text.definitions.append(f"{constant} = internal constant %Error {{ ptr @PyExc_{kind}, ptr {text} }}")
-        return constant
+        self.text.definitions.append(constant(text, message.encode() + b"\0"))
+        error = symbol(name)
+        self.text.definitions.append(f"{error} = internal constant %Error {{ ptr @PyExc_{kind}, ptr {text} }}")
+        return error
 
     # --- variables of the frame
     def slot(self) -> Slot:

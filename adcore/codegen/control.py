@@ -1,6 +1,7 @@
 """Structured control flow to blocks and phis: ``for``, ``while``, ``if``, ``guard``, ``call``.
 
-Loops keep the shape that LLVM's loop passes know: one header with the phis, a trip count that is computed before the loop, one latch.
+Loops keep the shape that LLVM's loop passes know: one header with the phis, a trip count that is computed before the
+loop, one latch.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ Lower = Callable[[Context, Region], None]  # lowers all ops of a region but its 
 
 
 class Join:
-    """Phis for a list of values, one group a value; arrays are carried as descriptors in the layout of the joined type."""
+    """Phis for a list of values, one group a value; arrays are descriptors in the layout of the joined type."""
 
     def __init__(self, c: Context, values: Sequence[Value]) -> None:
         self.c = c
@@ -113,7 +114,7 @@ def _exit_join(
     join.add(after, latch)
     w.loop_br(head, loop_metadata(c))
     *results, executed = op.results
-    typed = [p for p in op.regions[0].params[1:]]
+    typed = op.regions[0].params[1:]
     w.place(left)  # values as yielded, brought to the result types
     early = [flatten(w, assemble(r, p.type), v.type) for r, p, v in zip(after, typed, results, strict=True)]
     w.br(out)
@@ -157,7 +158,7 @@ def lower_while(c: Context, op: Op, lower: Lower) -> None:
 def lower_if(c: Context, op: Op, lower: Lower) -> None:
     w = c.w
     arms, out = [w.block("then"), w.block("else")], w.block("endif")
-    w.branch(c.scalar(op.operands[0]), *arms)
+    w.branch(c.scalar(op.operands[0]), arms[0], arms[1])
     ends = []
     for block, region in zip(arms, op.regions, strict=True):
         w.place(block)
@@ -178,7 +179,7 @@ def lower_guard(c: Context, op: Op) -> None:
 
 # --- calls
 def lower_call(c: Context, op: Op) -> None:
-    """Scalar results come back in variables of the frame, arrays in blocks that this frame adopts, also after an error."""
+    """Scalar results come back in variables of the frame, arrays in blocks that it adopts, also after an error."""
     w, callee = c.w, c.module.functions[op.attrs["callee"]]
     args = ["ptr %ctx"]
     for operand, param in zip(op.operands, callee.params, strict=True):
@@ -198,7 +199,7 @@ def lower_call(c: Context, op: Op) -> None:
     c.check(w.value(f"icmp eq i32 {status}, 0"), None)
     for result, out in zip(op.results, outs, strict=True):
         if not isinstance(result.type, Array):
-            c.env[result] = load(w, out, result.type)  # type: ignore[arg-type]  # scalars and arrays are all there is
+            c.env[result] = load(w, out, result.type)  # type: ignore[arg-type]  # a scalar: parts() saw to it
 
 
 def _prepare_out(c: Context, result: Value) -> str:

@@ -24,7 +24,8 @@ class DebugInfo:
     def _unit(self, path: str) -> str:
         if self.unit is None:
             self.unit = self.text.node(
-                f'distinct !DICompileUnit(language: DW_LANG_Python, file: {self._file(path)}, producer: "{self.producer}", '
+                f"distinct !DICompileUnit(language: DW_LANG_Python, file: {self._file(path)}, "
+                f'producer: "{self.producer}", '
                 "isOptimized: true, runtimeVersion: 0, emissionKind: LineTablesOnly)"
             )
         return self.unit
@@ -37,7 +38,8 @@ class DebugInfo:
         none = self.text.node("!{null}")
         type = self.text.node(f"!DISubroutineType(types: {none})")
         return self.text.node(
-            f'distinct !DISubprogram(name: "{quoted(name.encode())}", scope: {file}, file: {file}, line: {span.line}, type: {type}, '
+            f'distinct !DISubprogram(name: "{quoted(name.encode())}", scope: {file}, file: {file}, line: {span.line}, '
+            f"type: {type}, "
             f"scopeLine: {span.line}, spFlags: DISPFlagDefinition | DISPFlagOptimized, unit: {unit})"
         )
 
@@ -48,5 +50,8 @@ class DebugInfo:
         """The named metadata of the module."""
         if self.unit is None:
             return []
-        flags = [self.text.node(f'!{{i32 2, !"{name}", i32 {value}}}') for name, value in (("Dwarf Version", 4), ("Debug Info Version", 3))]
+        flags = [
+            self.text.node(f'!{{i32 2, !"{name}", i32 {value}}}')
+            for name, value in (("Dwarf Version", 4), ("Debug Info Version", 3))
+        ]
         return [f"!llvm.dbg.cu = !{{{self.unit}}}", f"!llvm.module.flags = !{{{', '.join(flags)}}}"]

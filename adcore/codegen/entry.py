@@ -1,7 +1,7 @@
 """Entry points: the tables and the few lines of code that each member of each compiled function has.
 
-A member is one builtin, ``"<module>:<qualname>.<member>"``: a stub that lays out its frame and calls the run time of ``entry_text``, a
-thunk that calls the kernel with the words read, and constants that say how to read and to box.
+A member is one builtin, ``"<module>:<qualname>.<member>"``: a stub that lays out its frame and calls the run time of
+``entry_text``, a thunk that calls the kernel with the words read, and constants that say how to read and to box.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from adcore.codegen.analysis import Summary
 from adcore.codegen.layout import Unsupported, kernel_params
-from adcore.codegen.text import ModuleText, quoted, symbol
+from adcore.codegen.text import ModuleText, constant, symbol
 from adcore.ir.core import Function, Module
 from adcore.ir.signature import Entry, Result, TupleResult, leaves
 from adcore.ir.types import BOOL, F64, I64, Array, Scalar, Type
@@ -37,7 +37,7 @@ class Received:
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """One kernel result: a row of the ``%Result`` table. ``like``: the parameter whose shape and type a gradient has, or -1."""
+    """One kernel result: a row of the ``%Result`` table. ``like``: the parameter whose shape a gradient has, or -1."""
 
     type: Type
     box: int
@@ -98,10 +98,12 @@ def _member(entry: Entry, name: str, kernel: Function, summary: Summary) -> Memb
     received = []
     for k, p in enumerate(kernel.params):
         flags = COTANGENT if k >= count else WRITTEN if k in summary.writes else 0
-        received.append(Received(entry.parameters[k].name if k < count else _output_name(entry, k - count), p.type, flags))
+        shown = entry.parameters[k].name if k < count else _output_name(entry, k - count)
+        received.append(Received(shown, p.type, flags))
     handed, program = _results(entry, name, kernel)
     gradients = [h for h in handed if h.gradient]
-    outs = len(gradients) if name in ("grad", "value_and_grad") and any(isinstance(h.type, Array) for h in gradients) else 0
+    takes_out = name != "vjp" and any(isinstance(h.type, Array) for h in gradients)
+    outs = len(gradients) if takes_out else 0
     flags = (RELEASES if summary.loops else 0) | (VJP if name == "vjp" else 0)
     flags |= (OUT_TUPLE if outs and not entry.bare else 0) | (WRITES if summary.writes else 0)
     cotangents = len(kernel.params) - count
@@ -164,8 +166,8 @@ def _name(member: Member, part: str) -> str:
 
 
 def _cstring(text: ModuleText, member: Member, part: str, value: str) -> str:
-    name, data = _name(member, part), value.encode() + b"\0"
-    text.definitions.append(f'{name} = private unnamed_addr constant [{len(data)} x i8] c"{quoted(data)}"')
+    name = _name(member, part)
+    text.definitions.append(constant(name, value.encode() + b"\0"))
     return name
 
 
@@ -178,7 +180,9 @@ def _word_offsets(member: Member) -> list[int]:
 
 
 def _array(type: str, rows: Sequence[str]) -> str:
-    return f"[{len(rows)} x {type}] [{', '.join(f'{type} {r}' for r in rows)}]" if rows else f"[0 x {type}] zeroinitializer"
+    if not rows:
+        return f"[0 x {type}] zeroinitializer"
+    return f"[{len(rows)} x {type}] [{', '.join(f'{type} {r}' for r in rows)}]"
 
 
 def _write_tables(text: ModuleText, member: Member) -> None:
@@ -191,15 +195,20 @@ def _write_tables(text: ModuleText, member: Member) -> None:
     for k, h in enumerate(member.handed):
         results.append(_result_row(text, member, h, k, offsets, at))
         at += words_of(h.type)
-    rows = (("params", "%Param", params), ("results", "%Result", results), ("program", "i32", [str(c) for c in member.program]))
-    for part, type, items in rows:
+    program = [str(code) for code in member.program]
+    for part, type, items in (
+        ("params", "%Param", params),
+        ("results", "%Result", results),
+        ("program", "i32", program),
+    ):
         text.definitions.append(f"{_name(member, part)} = internal constant {_array(type, items)}")
     positional = len(member.received) - member.cotangents
     fields = [
         f"ptr {_cstring(text, member, 'text', member.text)}", f"ptr {_name(member, 'thunk')}", f"i32 {positional}",
-        f"i32 {member.cotangents}", f"ptr {_name(member, 'params')}", f"ptr {_name(member, 'results')}", f"i32 {len(results)}",
+        f"i32 {member.cotangents}", f"ptr {_name(member, 'params')}", f"ptr {_name(member, 'results')}",
+        f"i32 {len(results)}",
         f"ptr {_name(member, 'program')}", f"i32 {len(member.program)}", f"i32 {member.flags}", f"i32 {member.outs}",
-        f"ptr {_cstring(text, member, 'entry', member.entry.name)}",
+        f"ptr {_cstring(text, member, 'entry', member.full_name)}",
     ]  # fmt: skip
     text.definitions.append(f"{_name(member, 'member')} = internal constant %Member {{ {', '.join(fields)} }}")
 
@@ -238,7 +247,8 @@ def _result_row(text: ModuleText, member: Member, h: Handed, k: int, offsets: li
         if isinstance(h.type, Array):
             like = offsets[h.like]
         shape = [-2 - (like + 1 + axis) for axis in range(rank)]
-        row = _param_row(text, member, Received(member.entry.parameters[h.like].name, h.type, WRITTEN | OUT), f"out{k}", shape)
+        received = Received(member.entry.parameters[h.like].name, h.type, WRITTEN | OUT)
+        row = _param_row(text, member, received, f"out{k}", shape)
         out = _name(member, f"out{k}")
         text.definitions.append(f"{out} = internal constant %Param {row}")
     return f"{{ i32 {kind_of(h.type)}, i32 {rank}, i32 {h.box}, i32 {like}, i32 {at}, ptr {out} }}"
@@ -249,21 +259,24 @@ def _write_thunk(text: ModuleText, member: Member) -> None:
     lines, args, at = [], ["ptr %ctx"], 0
     for k, p in enumerate(member.kernel.params):
         for part in kernel_params(p.type, f"a{k}"):
-            type, name = part.split(" %")
+            llvm, name = part.split(" %")
             lines.append(f"  %w.{name} = getelementptr i64, ptr %words, i64 {at}")
-            lines.append(f"  %{name} = load {type}, ptr %w.{name}")
-            args.append(f"{type} %{name}")
+            lines.append(f"  %{name} = load {llvm}, ptr %w.{name}")
+            args.append(f"{llvm} %{name}")
             at += 1
     at = 0
-    for k, type in enumerate(member.kernel.results):
+    for k, result in enumerate(member.kernel.results):
         lines.append(f"  %out{k} = getelementptr i64, ptr %outs, i64 {at}")
         args.append(f"ptr %out{k}")
-        at += words_of(type)
+        at += words_of(result)
     kernel = symbol(f"k.{member.kernel.name}")
     lines.append(f"  %status = call i32 {kernel}({', '.join(args)})")
-    text.definitions.append(
-        f"define internal i32 {_name(member, 'thunk')}(ptr %ctx, ptr %words, ptr %outs) #3 {{\n" + "\n".join(lines) + "\n  ret i32 %status\n}"
-    )
+    lines.append("  ret i32 %status")
+    _define(text, f"internal i32 {_name(member, 'thunk')}(ptr %ctx, ptr %words, ptr %outs)", lines)
+
+
+def _define(text: ModuleText, head: str, lines: list[str]) -> None:
+    text.definitions.append(f"define {head} #3 {{\n" + "\n".join(lines) + "\n}")
 
 
 def _write_stub(text: ModuleText, member: Member) -> None:
@@ -280,7 +293,7 @@ def _write_stub(text: ModuleText, member: Member) -> None:
             lines.append(f"  store {size} zeroinitializer, ptr %{name}")
         lines.append(f"  %f.{name} = getelementptr %Frame, ptr %frame, i32 0, i32 {k}")
         lines.append(f"  store ptr %{name}, ptr %f.{name}")
-    call = f"call ptr @py.call(ptr %self, ptr %args, i64 %nargs, ptr %kwnames, ptr {_name(member, 'member')}, ptr %frame)"
-    lines += [f"  %answer = {call}", "  ret ptr %answer"]
-    head = f"define internal ptr {_name(member, 'stub')}(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) #3"
-    text.definitions.append(f"{head} {{\n" + "\n".join(lines) + "\n}")
+    parameters = "ptr %self, ptr %args, i64 %nargs, ptr %kwnames"
+    lines.append(f"  %answer = call ptr @py.call({parameters}, ptr {_name(member, 'member')}, ptr %frame)")
+    lines.append("  ret ptr %answer")
+    _define(text, f"internal ptr {_name(member, 'stub')}({parameters})", lines)

@@ -4,7 +4,7 @@
 |---|---|---|
 | f64, i64 | double, i64 | the same |
 | bool | i1 | i8, 0 or 1 |
-| array of rank r | ptr data, r dims, r byte strides | the same; layout "c" has no strides in registers, they follow from the dims |
+| array of rank r | ptr data, r dims, r byte strides | the same; layout "c": no strides in registers |
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def element_count(w: FunctionText, array: ArrayRef) -> str:
 
 
 def address(w: FunctionText, array: ArrayRef, index: Sequence[str]) -> str:
-    """Pointer to an element. Where the last axis has a known whole stride the element type is the unit, so that LLVM sees it."""
+    """Pointer to an element. A known whole stride of the last axis is counted in elements, so that LLVM sees it."""
     if not index:
         return array.data
     if array.strides is None:

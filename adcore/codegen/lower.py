@@ -2,9 +2,10 @@
 
     i32 k.<name>(ptr ctx, parameters flattened..., ptr out0, ptr out1, ...)
 
-0 means done; 1 means that ``ctx.error`` points to ``{ exception class, message }``. Scalar results are stored to their ``out``; an array
-result's ``out`` is ``{ data, dims, byte strides }``, where ``data`` at entry says who provides the memory: a pointer (the caller, who
-guarantees the dims), 0 (plain malloc, for NumPy to own), 1 (a block, for a calling kernel to adopt).
+0 means done; 1 means that ``ctx.error`` points to ``{ exception class, message }``. Scalar results are stored to
+their ``out``; an array result's ``out`` is ``{ data, dims, byte strides }``, where ``data`` at entry says who
+provides the memory: a pointer (the caller, who guarantees the dims), 0 (plain malloc, for NumPy to own), 1 (a block,
+for a calling kernel to adopt).
 """
 
 from __future__ import annotations
@@ -100,15 +101,14 @@ def lower_op(c: Context, op: Op) -> None:
 
 
 def lower_poison(c: Context, op: Op) -> None:
-    """Never read: scalars are LLVM's poison at no cost; an array is empty, so that nothing is touched by mistake."""
+    """Never read: zero costs nothing, and an empty array touches nothing by mistake."""
     type = op.result.type
     if isinstance(type, Array):
         strides = None if type.layout == "c" else ("0",) * type.rank
         c.env[op.result] = ArrayRef(type.dtype, "null", ("0",) * type.rank, strides)
         return
-    zero = {F64: double(0.0), BOOL: "false"}.get(type, "0")  # type: ignore[call-overload]
     parts(type)
-    c.env[op.result] = zero
+    c.env[op.result] = double(0.0) if type == F64 else "false" if type == BOOL else "0"
 
 
 # --- the frame of a kernel
@@ -169,5 +169,3 @@ def _close(c: Context) -> None:
     tape.save_arena(c)
     w.line(f"ret i32 {status.name}")
     w.allocas += memory.open_frame(c)
-
-

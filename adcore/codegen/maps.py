@@ -1,8 +1,8 @@
 """``map``: a loop nest without order, which LLVM may vectorise.
 
-The innermost loop runs along the last axis; a nest over contiguous arrays that does not look at its indices is one flat loop. Reductions are
-carried through the nest in scalars, with ``reassoc`` on their own operation and on nothing else. A body without effects is declared
-parallel, so that LLVM needs no overlap checks between the arrays.
+The innermost loop runs along the last axis; a nest over contiguous arrays that does not look at its indices is one
+flat loop. Reductions are carried through the nest in scalars, with ``reassoc`` on their own operation and on nothing
+else. A body without effects is declared parallel, so that LLVM needs no overlap checks between the arrays.
 """
 
 from __future__ import annotations

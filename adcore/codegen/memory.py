@@ -8,7 +8,7 @@ from adcore.codegen.context import Context
 from adcore.codegen.layout import ArrayRef, Unsupported, address, byte_strides, element_count, load, size_of, store
 from adcore.codegen.placement import Home, Place
 from adcore.codegen.support import BLOCKS
-from adcore.codegen.text import double, is_literal, quoted, symbol
+from adcore.codegen.text import constant, double, is_literal, symbol
 from adcore.ir.core import Op, Value
 from adcore.ir.types import BOOL, F64, Array, Scalar
 
@@ -76,7 +76,9 @@ def _from_slot(c: Context, bytes: str, in_loop: bool) -> str:
         return data
     grow, ready = w.block("grow"), w.block("ready")
     have = w.value(f"load i64, ptr {slot.capacity}")
-    w.branch(w.value(f"icmp uge i64 {have}, {bytes}"), ready, grow, c.text.node('!{!"branch_weights", i32 1000, i32 1}'))
+    w.branch(
+        w.value(f"icmp uge i64 {have}, {bytes}"), ready, grow, c.text.node('!{!"branch_weights", i32 1000, i32 1}')
+    )
     w.place(grow)
     old = w.value(f"load ptr, ptr {slot.pointer}")
     w.line(f"call void @rt.free(ptr {old})")
@@ -100,7 +102,7 @@ def free_frame(c: Context) -> None:
 
 
 def open_frame(c: Context) -> list[str]:
-    """Initialisation of the frame's variables, known only when the body is written: lines for the entry block."""
+    """Initialisation of the frame's variables, known only when the body is written: for the entry block."""
     lines = [f"store ptr null, ptr {s.pointer}" for s in c.slots]
     lines += [f"store i64 0, ptr {s.capacity}" for s in c.slots]
     if c.list_mark is not None:
@@ -120,9 +122,11 @@ def lower_alloc(c: Context, op: Op) -> None:
 
 def fill_with(c: Context, ref: ArrayRef, fill: float | int | bool) -> None:
     w, count = c.w, element_count(c.w, ref)
-    if ref.dtype == F64 and double(float(fill)) == double(0.0) or ref.dtype != F64 and not fill:
+    zero = double(float(fill)) == double(0.0) if ref.dtype == F64 else not fill
+    if zero:
         c.text.declare("memset", "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
-        w.line(f"call void @llvm.memset.p0.i64(ptr align 8 {ref.data}, i8 0, i64 {w.mul(count, str(ref.size))}, i1 false)")
+        bytes = w.mul(count, str(ref.size))
+        w.line(f"call void @llvm.memset.p0.i64(ptr align 8 {ref.data}, i8 0, i64 {bytes}, i1 false)")
         return
     value = double(float(fill)) if ref.dtype == F64 else str(int(fill)) if ref.dtype != BOOL else "true"
     flat = ArrayRef(ref.dtype, ref.data, (count,), None)
@@ -137,10 +141,9 @@ def lower_constarray(c: Context, op: Op) -> None:
     if dtype.name not in NUMPY_BYTES:
         raise Unsupported(f"constant arrays of {dtype}")
     data = array.astype(NUMPY_BYTES[dtype.name], order="C", copy=False).tobytes("C")
-    constant = symbol(f"{c.function.name}.constant.{name}")
-    definition = f'{constant} = private unnamed_addr constant [{len(data)} x i8] c"{quoted(data)}", align 16'
-    c.text.declare(constant, definition)
-    c.env[op.result] = ArrayRef(dtype, constant, tuple(str(n) for n in array.shape), None)
+    global_name = symbol(f"{c.function.name}.constant.{name}")
+    c.text.declare(global_name, constant(global_name, data, align=16))
+    c.env[op.result] = ArrayRef(dtype, global_name, tuple(str(n) for n in array.shape), None)
 
 
 # --- views
@@ -149,7 +152,7 @@ def lower_dim(c: Context, op: Op) -> None:
 
 
 def lower_slice(c: Context, op: Op) -> None:
-    """Per axis start, size, step: data moves by start strides (the front end keeps start in the array where size > 0)."""
+    """Per axis start, size, step: data moves by start strides (start is in the array where size > 0)."""
     w, ref = c.w, c.array(op.operands[0])
     numbers = [c.scalar(v) for v in op.operands[1:]]
     old = byte_strides(w, ref)
@@ -235,7 +238,7 @@ def loop_metadata(c: Context, *extra: str) -> str:
 
 
 def copy(c: Context, target: ArrayRef, source: ArrayRef, add: bool = False, unaligned: bool = False) -> None:
-    """``target[...] = source`` element by element; the two do not overlap, or are the same. ``unaligned``: one is on the tape."""
+    """``target[...] = source`` by elements; the two are apart, or the same. ``unaligned``: one is on the tape."""
     w, suffix = c.w, "" if unaligned else c.tbaa(target.dtype.name)
     align = 1 if unaligned else None
     if target.strides is None and source.strides is None:
@@ -258,8 +261,7 @@ def lower_assign(c: Context, op: Op) -> None:
     """The source is read as it was before: through a temporary where the two may share memory."""
     target, source = c.array(op.operands[0]), c.array(op.operands[1])
     if may_overlap(c, op.operands[0], op.operands[1]):
-        in_loop = True  # the slot keeps its block between executions
-        temporary = fresh(c, Home(Place.SLOT, in_loop=in_loop), source.dtype, source.dims)
+        temporary = fresh(c, Home(Place.SLOT, in_loop=True), source.dtype, source.dims)
         copy(c, temporary, source)
         source = temporary
     copy(c, target, source, add=op.attrs["mode"] == "add")

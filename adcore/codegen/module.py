@@ -1,7 +1,8 @@
 """The whole extension module as LLVM text: kernels, entry points, and how Python makes a module of them.
 
-One file serves every Python from 3.11: the slots that an interpreter knows are chosen when it loads the module (an unknown slot is an
-error in older ones), NumPy's table of functions is fetched and checked when the module is executed.
+One file serves every Python from 3.11: the slots that an interpreter knows are chosen when it loads the module (an
+unknown slot is an error in older ones), NumPy's table of functions is fetched and checked when the module is
+executed.
 """
 
 from __future__ import annotations
@@ -13,9 +14,14 @@ from adcore.codegen import entry_text
 from adcore.codegen.analysis import flow_of, summarise
 from adcore.codegen.debug import DebugInfo
 from adcore.codegen.entry import members_of, write_member
+from adcore.codegen.entry_arguments import READ
+from adcore.codegen.entry_binding import BIND
+from adcore.codegen.entry_call import CALL
+from adcore.codegen.entry_overlap import OVERLAP
+from adcore.codegen.entry_results import RESULTS
 from adcore.codegen.lower import lower_function
 from adcore.codegen.support import RUNTIME
-from adcore.codegen.text import ModuleText, quoted, symbol
+from adcore.codegen.text import ModuleText, constant, symbol
 from adcore.ir.core import Module
 from adcore.ir.signature import Entry
 
@@ -113,8 +119,11 @@ define ptr @INIT() #3 {
 }
 
 @module.slots.311 = internal constant [2 x %Slot] [%Slot { i32 2, ptr @module.exec }, %Slot zeroinitializer]
-@module.slots.312 = internal constant [3 x %Slot] [%Slot { i32 2, ptr @module.exec }, %Slot { i32 3, ptr inttoptr (i64 2 to ptr) }, %Slot zeroinitializer]
-@module.slots.313 = internal constant [4 x %Slot] [%Slot { i32 2, ptr @module.exec }, %Slot { i32 3, ptr inttoptr (i64 2 to ptr) }, %Slot { i32 4, ptr inttoptr (i64 1 to ptr) }, %Slot zeroinitializer]
+; 3.12: one interpreter lock each; 3.13: no global lock needed
+@module.slots.312 = internal constant [3 x %Slot] [%Slot { i32 2, ptr @module.exec },
+  %Slot { i32 3, ptr inttoptr (i64 2 to ptr) }, %Slot zeroinitializer]
+@module.slots.313 = internal constant [4 x %Slot] [%Slot { i32 2, ptr @module.exec },
+  %Slot { i32 3, ptr inttoptr (i64 2 to ptr) }, %Slot { i32 4, ptr inttoptr (i64 1 to ptr) }, %Slot zeroinitializer]
 """
 
 TEXTS = {
@@ -127,9 +136,9 @@ TEXTS = {
 }
 
 
-def kernels_text(module: Module, entries: Sequence[Entry] = (), text: ModuleText | None = None) -> tuple[ModuleText, dict[str, str]]:
-    """The module's text so far and the kernels by name. A kernel's text depends on its own function and on what it calls."""
-    text = text or ModuleText()
+def kernels_text(module: Module) -> tuple[ModuleText, dict[str, str]]:
+    """The module's text so far and the kernels by name. A kernel depends on its own function and on what it calls."""
+    text = ModuleText()
     debug = DebugInfo(text)
     flows = {name: flow_of(f) for name, f in module.functions.items()}
     summaries = summarise(module, flows)
@@ -143,7 +152,7 @@ def kernels_text(module: Module, entries: Sequence[Entry] = (), text: ModuleText
 
 def module_text(module: Module, entries: Sequence[Entry], module_name: str, meta: str) -> str:
     """The extension ``module_name`` with one builtin per member of each entry."""
-    text, kernels = kernels_text(module, entries)
+    text, kernels = kernels_text(module)
     flows = {name: flow_of(f) for name, f in module.functions.items()}
     rows = [write_member(text, m) for m in members_of(module, entries, summarise(module, flows))]
     rows.append("{ ptr, ptr, i32, ptr } zeroinitializer")
@@ -151,14 +160,14 @@ def module_text(module: Module, entries: Sequence[Entry], module_name: str, meta
     text.definitions.append(f"@module.methods = internal global [{len(rows)} x {row_type}] [{', '.join(rows)}]")
     _definition(text, module_name)
     encoded = meta.encode()
-    text.definitions.append(f'@module.meta = private unnamed_addr constant [{len(encoded)} x i8] c"{quoted(encoded)}"')
+    text.definitions.append(constant("@module.meta", encoded))
     source = resources.files("adcore.codegen").joinpath("slowpath.py").read_bytes() + b"\0"
-    text.definitions.append(f'@py.source = private unnamed_addr constant [{len(source)} x i8] c"{quoted(source)}"')
+    text.definitions.append(constant("@py.source", source))
     for name, value in TEXTS.items():
-        data = value.encode() + b"\0"
-        text.definitions.append(f'@py.text.{name} = private unnamed_addr constant [{len(data)} x i8] c"{quoted(data)}"')
-    execute = EXECUTE.replace("META_SIZE", str(len(encoded))).replace("ABI_NUMBER", str(ABI)).replace("@INIT", symbol(f"PyInit_{module_name}"))
-    fixed = entry_text.TYPES + entry_text.DECLARATIONS + entry_text.ARGUMENTS + entry_text.BINDING + entry_text.CALL + execute
+        text.definitions.append(constant(f"@py.text.{name}", value.encode() + b"\0"))
+    execute = EXECUTE.replace("META_SIZE", str(len(encoded))).replace("ABI_NUMBER", str(ABI))
+    execute = execute.replace("@INIT", symbol(f"PyInit_{module_name}"))
+    fixed = entry_text.TYPES + entry_text.DECLARATIONS + READ + BIND + OVERLAP + RESULTS + CALL + execute
     for line in fixed.splitlines():  # kernels declare exceptions of their own
         if line.startswith("@PyExc_"):
             text.declarations.pop(line.split(" ")[0][1:], None)
@@ -166,9 +175,9 @@ def module_text(module: Module, entries: Sequence[Entry], module_name: str, meta
 
 
 def bare_text(module: Module) -> str:
-    """Kernels and their support alone, externally visible: for showing code and for finding the function that LLVM fails on."""
+    """Kernels and their support alone, externally visible: to show code, to find what LLVM fails on."""
     text, kernels = kernels_text(module)
-    body = "\n".join(kernels.values()).replace("define internal i32 @\"k.", "define i32 @\"k.")
+    body = "\n".join(kernels.values()).replace('define internal i32 @"k.', 'define i32 @"k.')
     return HEADER + _runtime(text) + ATTRIBUTES + body + text.render()
 
 
@@ -178,8 +187,7 @@ def _runtime(text: ModuleText) -> str:
 
 
 def _definition(text: ModuleText, module_name: str) -> None:
-    name = module_name.encode() + b"\0"
-    text.definitions.append(f'@module.name = private unnamed_addr constant [{len(name)} x i8] c"{quoted(name)}"')
+    text.definitions.append(constant("@module.name", module_name.encode() + b"\0"))
     head = "i64 1, ptr null, ptr null, i64 0, ptr null"  # PyModuleDef_HEAD_INIT
     rest = "ptr @module.name, ptr null, i64 48, ptr @module.methods, ptr null, ptr null, ptr null, ptr @module.free"
     text.definitions.append(f"@module.def = internal global %ModuleDef {{ {head}, {rest} }}")

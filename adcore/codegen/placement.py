@@ -1,6 +1,7 @@
 """Where each array that a function creates lives.
 
-- ``RESULT k``: it is returned, was made in the function's top region, and is returned once: built in the result's memory, no copy.
+- ``RESULT k``: it is returned, was made in the function's top region, and is returned once: built in the result's
+  memory, no copy.
 - ``STACK``: known dims, at most 16 KiB a function, does not escape an iteration.
 - ``SLOT``: one pointer and its capacity in the frame; inside a loop the block is reused while the capacity suffices.
 - ``LIST``: it escapes an iteration, so each execution makes a block of its own; freed when the function returns.
@@ -69,7 +70,7 @@ def _direct_results(function: Function) -> dict[Value, int]:
 
 
 def _static_bytes(op: Op, type: Array) -> int | None:
-    """Size in bytes where all dims are constants; results of calls and the tape have no memory of their own to place."""
+    """Size in bytes where all dims are constants; results of calls and of the tape come with memory or without size."""
     if op.name in ("call", "pop"):
         return None
     dims: list[int] = []

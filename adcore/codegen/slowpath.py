@@ -1,8 +1,9 @@
 """Conversion of arguments that an entry point cannot read at once, and the words of its errors.
 
-The text of this file is part of every extension and is compiled there on first need; it must stand alone (NumPy is all it may import).
-Arrays come out as the kernel wants them: exactly ``ndarray``, the parameter's dtype, C-contiguous and aligned; read-only parameters
-accept whatever NumPy casts safely, written ones and ``out=`` only what needs no conversion.
+The text of this file is part of every extension and is compiled there on first need; it must stand alone (NumPy is
+all it may import). Arrays come out as the kernel wants them: exactly ``ndarray``, the parameter's dtype, C-contiguous
+and aligned; read-only parameters accept whatever NumPy casts safely, written ones and ``out=`` only what needs no
+conversion.
 """
 
 import numbers
@@ -17,8 +18,10 @@ WRITTEN, COTANGENT, OUT = 1, 2, 4
 FIRST_AXIS = 2  # status 2 + k: the size of axis k is wrong
 
 
-def convert(function: str, parameter: str, kind: int, rank: int, flags: int, value: Any, status: int, expected: int) -> Any:
-    """The converted argument; TypeError, ValueError or OverflowError that name the parameter, what was expected and what came."""
+def convert(
+    function: str, parameter: str, kind: int, rank: int, flags: int, value: Any, status: int, expected: int
+) -> Any:
+    """The converted argument; errors name the parameter, what was expected and what came."""
     role = "cotangent of" if flags & COTANGENT else "out= for" if flags & OUT else "parameter"
     where = f"{function}() {role} {parameter!r}"
     if status >= FIRST_AXIS:
@@ -95,7 +98,12 @@ def as_array(where: str, kind: int, rank: int, flags: int, value: Any) -> Any:
 
 def as_written(where: str, wanted: str, dtype: Any, rank: int, value: Any) -> Any:
     """Only a change of class or of the dtype object is possible: the memory must be the caller's own."""
-    if not isinstance(value, np.ndarray) or value.ndim != rank or value.dtype != dtype or isinstance(value, np.ma.MaskedArray):
+    if (
+        not isinstance(value, np.ndarray)
+        or value.ndim != rank
+        or value.dtype != dtype
+        or isinstance(value, np.ma.MaskedArray)
+    ):
         fail(where, wanted, value)
     if not value.flags.writeable:
         raise ValueError(f"{where}: the array is read-only, but it is written")

@@ -1,11 +1,12 @@
 """The support routines of compiled kernels, in LLVM text: heap blocks, the tape arena, array results.
 
-A block starts with a 16-byte header whose first word links it into ``Ctx.blocks`` while it is there. All memory but the
-arrays handed to NumPy comes through ``adcore_malloc`` and goes through ``adcore_free``: two variables that LLVM cannot see
-through, so that no allocation is optimised away and a checking build can count them.
+A block starts with a 16-byte header whose first word links it into ``Ctx.blocks`` while it is there. All memory but
+the arrays handed to NumPy comes through ``adcore_malloc`` and goes through ``adcore_free``: two variables that LLVM
+cannot see through, so that no allocation is optimised away and a checking build can count them.
 
-The arena is a chain of chunks ``{ previous, cur of previous, end, next }`` of geometric size; a record never straddles two.
-Walking back keeps the chunk after the current one, so that a loop at a boundary does not allocate in every turn.
+The arena is a chain of chunks ``{ previous, cur of previous, end, next }`` of geometric size; a record never
+straddles two. Walking back keeps the chunk after the current one, so that a loop at a boundary does not allocate in
+every turn.
 """
 
 from __future__ import annotations
@@ -93,7 +94,8 @@ done:
   ret void
 }}
 
-; Memory of an array result: what the caller gave, a block for a caller that is a kernel (tag 1), else plain malloc for NumPy.
+; Memory of an array result: what the caller gave, a block for a caller that is a kernel (tag 1), else plain malloc
+; for NumPy.
 ; The kernel itself stores the pointer to %out: only then does LLVM know that others will read that memory.
 define internal noalias ptr @rt.result(ptr %ctx, ptr %out, i64 %bytes) #0 {{
   %given = load ptr, ptr %out

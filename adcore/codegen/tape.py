@@ -1,8 +1,8 @@
 """``push`` and ``pop``: records on the arena of the entry, last in, first out.
 
-A record is its scalars packed one after the other (no padding, so the bytes are those of the plan); arrays follow as dims, contents, and the
-size of the whole record at its end. The arena's pointers live in variables of the frame, so that loops keep them in registers; they are
-written back before anything that uses the context's.
+A record is its scalars packed one after the other (no padding, so the bytes are those of the plan); arrays follow as
+dims, contents, and the size of the whole record at its end. The arena's pointers live in variables of the frame, so
+that loops keep them in registers; they are written back before anything that uses the context's.
 """
 
 from __future__ import annotations

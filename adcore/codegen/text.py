@@ -140,6 +140,11 @@ def symbol(name: str) -> str:
     return f'@"{quoted(name.encode())}"'
 
 
+def constant(name: str, data: bytes, align: int = 1) -> str:
+    """The definition of private constant bytes."""
+    return f'{name} = private unnamed_addr constant [{len(data)} x i8] c"{quoted(data)}", align {align}'
+
+
 class ModuleText:
     """Globals and declarations of the module, each once, in order of first use."""
 

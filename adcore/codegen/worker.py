@@ -1,7 +1,9 @@
-"""The child process that runs LLVM. It imports nothing of adcore: the parent starts it by path, isolated, and names where llvmlite is.
+"""The child process that runs LLVM. It imports nothing of adcore: the parent starts it by path, isolated, and names
+where llvmlite is.
 
-Input: one line of JSON (``stage``, ``cpu``, ``features``, ``path``), then LLVM text. Output: object code or text. A fatal error of LLVM
-ends this process and not the parent; an error that LLVM reports ends it with status 3 and the message on standard error.
+Input: one line of JSON (``stage``, ``cpu``, ``features``, ``path``), then LLVM text. Output: object code or text. A
+fatal error of LLVM ends this process and not the parent; an error that LLVM reports ends it with status 3 and the
+message on standard error.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ def run(job: dict[str, Any], text: str) -> bytes:
     module = llvm.parse_assembly(text)
     module.verify()
     target = llvm.Target.from_triple(module.triple)
-    machine = target.create_target_machine(cpu=job["cpu"], features=job["features"], opt=3, reloc="pic", codemodel="small")
+    machine = target.create_target_machine(
+        cpu=job["cpu"], features=job["features"], opt=3, reloc="pic", codemodel="small"
+    )
     module.data_layout = str(machine.target_data)
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization = options.slp_vectorization = True
