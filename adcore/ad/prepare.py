@@ -1,7 +1,9 @@
 """Makes a primal ready to be differentiated.
 
-After: every axis of an array parameter or of an array that a call returned has its ``dim`` op; an array that a ``map`` reads and whose content does not last (it is overwritten
-later, or belongs to one iteration) is read from a copy of its own, so that its content at that moment is a value like any other.
+After: every axis of an array parameter or of an array that a call returned has its ``dim`` op; an array that a
+``map`` reads and whose content does not last (it is overwritten
+later, or belongs to one iteration) is read from a copy of its own, so that its content at that moment is a value like
+any other.
 """
 
 from __future__ import annotations
@@ -13,7 +15,8 @@ from adcore.ir.types import I64, Array
 
 
 def prepare(function: Function, apart: bool = False) -> Function:
-    """``apart``: the reverse half is another function, called when nothing is known of the content of the arrays handed in."""
+    """``apart``: the reverse half is another function, called when nothing is known of the content of the arrays
+    handed in."""
     return _Preparer(analyse(function), apart).function(function)
 
 
@@ -54,7 +57,8 @@ class _Preparer(Rewriter):
         return results
 
     def passing(self, op: Op, k: int, array: Value) -> bool:
-        """The array's content here is gone in the reverse sweep: overwritten later, or in a buffer that lives for one iteration only."""
+        """The array's content here is gone in the reverse sweep: overwritten later, or in a buffer that lives
+        for one iteration only."""
         if (op, k) in self.memory.stale:
             return True
         roots = self.memory.roots.get(array, frozenset())

@@ -1,7 +1,9 @@
 """Where each region stands and how values inside it can be kept for the reverse sweep.
 
-Modes: ``top`` (the function body: in scope in the reverse sweep), ``arm`` (an arm of a top-level ``if``: kept as an extra result), ``slot`` (a nest of counted loops whose
-trip counts are known before it: kept in an array with one cell per iteration), ``push`` (any other loop: kept on the tape, last in first out),
+Modes: ``top`` (the function body: in scope in the reverse sweep), ``arm`` (an arm of a top-level ``if``: kept as an
+extra result), ``slot`` (a nest of counted loops whose
+trip counts are known before it: kept in an array with one cell per iteration), ``push`` (any other loop: kept on the
+tape, last in first out),
 ``map`` (recomputed inside the reverse map, never kept).
 """
 
@@ -14,7 +16,8 @@ from adcore.ir.core import Function, Op, Region, Value
 
 @dataclass(slots=True, eq=False)
 class Place:
-    """``chain``: the counted loops around a ``slot`` region, outermost first; ``depth`` counts all loops; ``head`` is the region before the outermost."""
+    """``chain``: the counted loops around a ``slot`` region, outermost first; ``depth`` counts all loops;
+    ``head`` is the region before the outermost."""
 
     region: Region
     owner: Op | None
@@ -27,7 +30,8 @@ class Place:
 
 @dataclass(slots=True)
 class Places:
-    """``of``: region -> place; ``home``: value -> the region that defines it; ``order``: value -> position of definition."""
+    """``of``: region -> place; ``home``: value -> the region that defines it; ``order``: value -> position of
+    definition."""
 
     of: dict[Region, Place] = field(default_factory=dict)
     home: dict[Value, Region] = field(default_factory=dict)

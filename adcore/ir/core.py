@@ -5,21 +5,30 @@ Invariants (kept by `verify`):
   regions around it (captures); nothing inside a region is seen outside, except through the owning op's results.
 - A region is one straight list of ops; control flow is ops that own regions. The last op of a region is its terminator:
   ``yield`` in an owned region, ``return`` in a function body.
-- An array value is a reference (root, offset, dims, strides). An op either creates a fresh root (``alloc``, ``map``, ``constarray``, ``call``), or is a view
-  of its operand (``slice``, ``broadcast``, ...), or passes references on (``if``, ``for``, ``while``). A root that no op ever writes is a value in the usual sense.
+- An array value is a reference (root, offset, dims, strides). An op either creates a fresh root (``alloc``, ``map``,
+``constarray``, ``call``), or is a view
+  of its operand (``slice``, ``broadcast``, ...), or passes references on (``if``, ``for``, ``while``). A root that
+  no op ever writes is a value in the usual sense.
 
 Structured ops and their regions:
 
-``for lo, hi, step, init... {exits}``      region (i, carried...): ends in ``yield carried...``; results: the carried values at the end.
-    Iterates like ``range(lo, hi, step)``; step is never 0 (the front end guards it). With ``exits=True`` the region ends in
+``for lo, hi, step, init... {exits}``      region (i, carried...): ends in ``yield carried...``; results: the carried
+values at the end.
+    Iterates like ``range(lo, hi, step)``; step is never 0 (the front end guards it). With ``exits=True`` the
+    region ends in
     ``yield continue, carried...`` and there is one more, last result: the number of iterations executed.
-``while init... {}``      region (carried...): ends in ``yield continue, carried...``; the body runs at least once; results: carried values, then the count executed.
+``while init... {}``      region (carried...): ends in ``yield continue, carried...``; the body runs at least once;
+results: carried values, then the count executed.
 ``if cond``      two regions without arguments, each ends in ``yield values...``; results: those values.
-``map dims..., arrays... {rank, kinds}``      a loop nest without order over the box of ``dims``. Region (index per axis: i64, one element per array):
-    ends in ``yield value...``; ``kinds`` says what becomes of each: ``elem`` a fresh array of that box, ``add mul max min`` a scalar reduction over the box (of an empty
-    box: 0, 1, -inf, inf). Arrays have exactly the dims of the box (see ``broadcast``). Reductions may be reassociated, as NumPy's own are.
+``map dims..., arrays... {rank, kinds}``      a loop nest without order over the box of ``dims``. Region (index per
+axis: i64, one element per array):
+    ends in ``yield value...``; ``kinds`` says what becomes of each: ``elem`` a fresh array of that box, ``add mul
+    max min`` a scalar reduction over the box (of an empty
+    box: 0, 1, -inf, inf). Arrays have exactly the dims of the box (see ``broadcast``). Reductions may be
+    reassociated, as NumPy's own are.
 
-Ops with effects: ``store accum assign guard push pop call``; ``load`` reads memory. The order of ops in a region is the order of effects.
+Ops with effects: ``store accum assign guard push pop call``; ``load`` reads memory. The order of ops in a region is
+the order of effects.
 """
 
 from __future__ import annotations

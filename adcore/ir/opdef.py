@@ -1,6 +1,7 @@
 """What one row of the op table says, and the registry that holds the rows.
 
-The rows themselves stand in ``adcore.ops``: one row an op, all its facts together. This module is below them so that verifier,
+The rows themselves stand in ``adcore.ops``: one row an op, all its facts together. This module is below them so that
+verifier,
 interpreter and builder can ask the registry without importing a row.
 """
 
@@ -65,11 +66,15 @@ class Singular:
 
 @dataclass(frozen=True, slots=True)
 class OpDef:
-    """One row. ``infer`` gives the result types from operand types and attributes (None for ops whose results are stated in their text).
+    """One row. ``infer`` gives the result types from operand types and attributes (None for ops whose results are
+    stated in their text).
 
-    ``evaluate(attrs, *operands)`` is the reference meaning on Python scalars. ``lower`` is a line of the lowering language of ``codegen.scalar`` ("fadd", "call sin",
-    "intrinsic llvm.sqrt", "fcmp olt") or a function that expands the op into others. ``identity(b, const, *operands)`` may return a simpler value or None;
-    ``const(v)`` is the number behind a value or None. ``points`` are operands at which the generated tests compare everything; ``singular`` those where rules go wrong.
+    ``evaluate(attrs, *operands)`` is the reference meaning on Python scalars. ``lower`` is a line of the lowering
+    language of ``codegen.scalar`` ("fadd", "call sin",
+    "intrinsic llvm.sqrt", "fcmp olt") or a function that expands the op into others. ``identity(b, const,
+    *operands)`` may return a simpler value or None;
+    ``const(v)`` is the number behind a value or None. ``points`` are operands at which the generated tests
+    compare everything; ``singular`` those where rules go wrong.
     """
 
     name: str

@@ -1,7 +1,9 @@
 """Range analysis of integers: decides comparisons and overflow checks, so that guards that cannot fail disappear.
 
-A fact about an int64 value is an interval and symbolic bounds ``v <= base + c``, ``v >= base + c`` over other SSA values (sizes, trip ends). Facts hold in the region
-where they are learnt: from the definition, from the ``if`` arm one is in, and after a ``guard`` that was passed. No arithmetic fact is concluded where the
+A fact about an int64 value is an interval and symbolic bounds ``v <= base + c``, ``v >= base + c`` over other SSA
+values (sizes, trip ends). Facts hold in the region
+where they are learnt: from the definition, from the ``if`` arm one is in, and after a ``guard`` that was passed. No
+arithmetic fact is concluded where the
 operation might wrap.
 After: a comparison that always has one outcome is a constant.
 """
