@@ -379,6 +379,17 @@ _ROWS: tuple[Rule, ...] = (
         why="NumPy would raise ValueError here at every call.",
         fix="Make the shapes agree, or add an axis with `np.newaxis`.",
     ),
+    Rule(
+        name="types/missing-return",
+        code="AD305",
+        severity="error",
+        summary="a path to the end of a function without `return`",
+        message="`{name}` can reach its end without a `return`: it gives None there and {other} elsewhere",
+        why="Compiled code has one type for the result of a function.",
+        fix="Write a `return` at the end, or raise an exception there.",
+        before=f"{_HEAD}@autodiff\ndef f(x: float) -> float:\n    if x > 0.0:\n        return x\n",
+        after=f"{_HEAD}@autodiff\ndef f(x: float) -> float:\n    if x > 0.0:\n        return x\n    return 0.0 * x\n",
+    ),
     # AD4xx: activity
     Rule(
         name="activity/zero-derivative",

@@ -91,9 +91,15 @@ def same(got: Any, want: Any) -> bool:
     if isinstance(want, str) or isinstance(got, str):
         return got == want
     if isinstance(want, tuple):
-        return isinstance(got, tuple) and len(got) == len(want) and all(same(g, w) for g, w in zip(got, want, strict=True))
+        return (
+            isinstance(got, tuple) and len(got) == len(want) and all(same(g, w) for g, w in zip(got, want, strict=True))
+        )
     if isinstance(want, np.ndarray) and want.ndim:
-        return isinstance(got, np.ndarray) and got.shape == want.shape and bool(np.allclose(got, want, rtol=1e-13, atol=0, equal_nan=True))
+        return (
+            isinstance(got, np.ndarray)
+            and got.shape == want.shape
+            and bool(np.allclose(got, want, rtol=1e-13, atol=0, equal_nan=True))
+        )
     if isinstance(got, bool | np.bool_):
         return bool(got) == bool(want)
     if isinstance(got, int) and isinstance(want, int | np.integer):

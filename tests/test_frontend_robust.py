@@ -79,7 +79,31 @@ def test_truncations_never_raise() -> None:
 def test_deletions_and_swaps_of_tokens_never_raise() -> None:
     rng = random.Random(7)
     words = SAMPLE.split(" ")
-    extra = ["lambda", "x", "None", "[", ")", "*", "**", "'s'", "yield", "global x", "x[0]", "-1", "1e999", "10**9", "len", "np", "math.pi", ":", "\\n", "é", "\\x00", "return", "break"]
+    extra = [
+        "lambda",
+        "x",
+        "None",
+        "[",
+        ")",
+        "*",
+        "**",
+        "'s'",
+        "yield",
+        "global x",
+        "x[0]",
+        "-1",
+        "1e999",
+        "10**9",
+        "len",
+        "np",
+        "math.pi",
+        ":",
+        "\\n",
+        "é",
+        "\\x00",
+        "return",
+        "break",
+    ]
     for _ in range(1500):
         mutated = list(words)
         for _ in range(rng.randint(1, 3)):
@@ -173,4 +197,11 @@ def test_dependencies_name_what_was_compiled_in(tmp_path: Path) -> None:
     made = lower_module(Project([tmp_path]), SourceText(str(tmp_path / "main.py"), text), "main", Report())
     names = [(d.module, d.name) for d in made.entries[0].dependencies]
     assert names[0] == ("main", "f")
-    assert set(names) == {("main", "f"), ("main", "lib"), ("lib", "h"), ("lib", "C"), ("deeper", "C"), ("deeper", "BASE")}
+    assert set(names) == {
+        ("main", "f"),
+        ("main", "lib"),
+        ("lib", "h"),
+        ("lib", "C"),
+        ("deeper", "C"),
+        ("deeper", "BASE"),
+    }

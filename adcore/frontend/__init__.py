@@ -6,12 +6,14 @@ that is wrong with them. One bad function does not hide the others.
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass, field
 
 from adcore import ops as _ops
 from adcore.diagnostics import Report
 from adcore.frontend.discover import CallForm, Decorated, Misplaced, find, mentions_autodiff
 from adcore.frontend.entries import EntryBuilder
+from adcore.frontend.functions import head_of
 from adcore.frontend.project import Project
 from adcore.frontend.scope import Resolver
 from adcore.frontend.session import Session
@@ -50,8 +52,12 @@ def lower_module(
     session = Session(resolver, block, result.module)
     builder = EntryBuilder(session, scope, report)
     for item in find(scope, resolver):
+        before = len(report)
         entry = _build(builder, item, report)
         session.report(report)
+        if entry is None and len(report) == before and not report.has_errors:
+            span = scope.source.span_of_node(_place(item))
+            report.add("compiler/internal", span, function=_name(item), reason="a failure that it does not explain")
         if entry is not None:
             result.entries.append(entry)
     _drop_unreachable(result)
@@ -63,15 +69,35 @@ def _build(builder: EntryBuilder, item: Decorated | CallForm | Misplaced, report
     try:
         return builder.build(item)
     except Exception as error:
-        node = item.function if isinstance(item, Decorated) else item.call if isinstance(item, CallForm) else item.node
-        name = item.function.name if isinstance(item, Decorated) else item.name if isinstance(item, CallForm) else "autodiff"
         if isinstance(error, RecursionError):
             reason = "a nesting that is too deep"
         else:
             reason = f"{type(error).__name__}: {error}"[:200]
         builder.session.stack.clear()
-        report.add("compiler/internal", builder.scope.source.span_of_node(node), function=name, reason=reason)
+        report.add(
+            "compiler/internal", builder.scope.source.span_of_node(_place(item)), function=_name(item), reason=reason
+        )
         return None
+
+
+def _place(item: Decorated | CallForm | Misplaced) -> ast.AST:
+    match item:
+        case Decorated():
+            return head_of(item.function)
+        case CallForm():
+            return item.call
+        case Misplaced():
+            return item.node
+
+
+def _name(item: Decorated | CallForm | Misplaced) -> str:
+    match item:
+        case Decorated():
+            return item.function.name
+        case CallForm():
+            return item.name
+        case Misplaced():
+            return item.what
 
 
 def _drop_unreachable(result: LoweredModule) -> None:

@@ -25,6 +25,8 @@ class Annotated:
     kind: Scalar
     rank: int | None  # None: a scalar
     boxed: str
+    numpy: bool = False
+    """A NumPy scalar: what it does at a division by zero differs from Python's numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +36,14 @@ class AnnotatedTuple:
 
 Meant: TypeAlias = Annotated | AnnotatedTuple | None  # None: the annotation `None`
 
-_PLAIN = {"float": Annotated(F64, None, "float"), "int": Annotated(I64, None, "int"), "bool": Annotated(BOOL, None, "bool")}
+_PLAIN = {
+    "float": Annotated(F64, None, "float"),
+    "int": Annotated(I64, None, "int"),
+    "bool": Annotated(BOOL, None, "bool"),
+}
 _NUMPY = {
-    "float64": Annotated(F64, None, "np.float64"), "double": Annotated(F64, None, "np.float64"),
-    "int64": Annotated(I64, None, "int"), "bool": Annotated(BOOL, None, "bool"), "bool_": Annotated(BOOL, None, "bool"),
+    "float64": Annotated(F64, None, "np.float64", True), "double": Annotated(F64, None, "np.float64", True),
+    "int64": Annotated(I64, None, "int", True), "bool": Annotated(BOOL, None, "bool", True), "bool_": Annotated(BOOL, None, "bool", True),
 }  # fmt: skip
 _ARRAYS = ("Vector", "Matrix", "Array0", "Array1", "Array2", "Array3", "Array4", "Array5", "Array6")
 _LATER = "; arrays of one dimension (`Vector`) are compiled, higher ranks are not yet"
@@ -67,7 +73,14 @@ class AnnotationReader:
     def _refuse(self, node: ast.expr, subject: str, remedy: str, suggestion: str | None = None) -> None:
         text = " ".join(self.scope.source.segment(self._span(node)).split())
         text = text if len(text) <= 60 else text[:59] + "…"
-        raise Reject("language/unsupported-annotation", self._span(node), suggestion, subject=subject, annotation=text, remedy=remedy)
+        raise Reject(
+            "language/unsupported-annotation",
+            self._span(node),
+            suggestion,
+            subject=subject,
+            annotation=text,
+            remedy=remedy,
+        )
 
     def _read(self, node: ast.expr, whole: ast.expr, subject: str, depth: int) -> Meant:
         if depth > 20:
@@ -111,7 +124,9 @@ class AnnotationReader:
             case LibraryRef(module="numpy", name=name) if name in _NUMPY:
                 return _NUMPY[name]
             case LibraryRef(module="numpy", name="ndarray"):
-                self._refuse(whole, subject, "; write `Vector` from `adcore.typing` for a float64 array of one dimension")
+                self._refuse(
+                    whole, subject, "; write `Vector` from `adcore.typing` for a float64 array of one dimension"
+                )
             case LibraryRef(module="adcore.typing", name=name):
                 return self._own(name, None, whole, subject)
             case Constant() as constant:
@@ -146,7 +161,11 @@ class AnnotationReader:
         raise AssertionError
 
     def _array(self, dtype: ast.expr | None, rank: int, whole: ast.expr, subject: str) -> Annotated:
-        meant = _NUMPY.get(found.name) if dtype is not None and isinstance(found := self._static(dtype), LibraryRef) else None
+        meant = (
+            _NUMPY.get(found.name)
+            if dtype is not None and isinstance(found := self._static(dtype), LibraryRef)
+            else None
+        )
         if meant is None or meant.kind is not F64:
             self._refuse(whole, subject, "; arrays of float64 are compiled, other element types are not yet")
         if rank != 1:
@@ -167,7 +186,12 @@ class AnnotationReader:
                 return self._own(name, node.slice, whole, subject)
             case LibraryRef(module="numpy.typing", name="NDArray"):
                 vector = "Vector" if "Vector" in self.scope.names else None
-                self._refuse(whole, subject, ": it leaves the number of dimensions open; write `Vector` from `adcore.typing` for one dimension", vector)
+                self._refuse(
+                    whole,
+                    subject,
+                    ": it leaves the number of dimensions open; write `Vector` from `adcore.typing` for one dimension",
+                    vector,
+                )
             case _:
                 self._refuse(whole, subject, _POSSIBLE)
         raise AssertionError
@@ -180,7 +204,11 @@ class AnnotationReader:
         dims = shape.slice.elts if isinstance(shape.slice, ast.Tuple) else [shape.slice]
         if any(isinstance(d, ast.Constant) and d.value is ... for d in dims):
             self._refuse(whole, subject, "; write its shape as `tuple[int]`, one `int` per dimension")
-        inner = dtype.slice if isinstance(dtype, ast.Subscript) and self._static(dtype.value) == LibraryRef("numpy", "dtype") else None
+        inner = (
+            dtype.slice
+            if isinstance(dtype, ast.Subscript) and self._static(dtype.value) == LibraryRef("numpy", "dtype")
+            else None
+        )
         return self._array(inner, len(dims), whole, subject)
 
 

@@ -20,10 +20,21 @@ SYMBOLS: dict[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
     ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>", ast.MatMult: "@",
 }  # fmt: skip
-COMPARISONS: dict[type[ast.cmpop], str] = {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne"}
+COMPARISONS: dict[type[ast.cmpop], str] = {
+    ast.Lt: "lt",
+    ast.LtE: "le",
+    ast.Gt: "gt",
+    ast.GtE: "ge",
+    ast.Eq: "eq",
+    ast.NotEq: "ne",
+}
 _FLOAT = {"+": "fadd", "-": "fsub", "*": "fmul"}
 _INT = {"+": "iadd", "-": "isub", "*": "imul"}
-_FOLD: dict[str, Callable[[int, int], int]] = {"+": lambda x, y: x + y, "-": lambda x, y: x - y, "*": lambda x, y: x * y}
+_FOLD: dict[str, Callable[[int, int], int]] = {
+    "+": lambda x, y: x + y,
+    "-": lambda x, y: x - y,
+    "*": lambda x, y: x * y,
+}
 SMALL_POWER = 4
 
 
@@ -35,7 +46,8 @@ def either(ctx: Context, a: Number, b: Number) -> bool | Value:
         return b.numpy
     if b.numpy is False or a.numpy is b.numpy:
         return a.numpy
-    assert isinstance(a.numpy, Value) and isinstance(b.numpy, Value)
+    assert isinstance(a.numpy, Value)
+    assert isinstance(b.numpy, Value)
     return ctx.b.or_(a.numpy, b.numpy)
 
 
@@ -121,7 +133,13 @@ def int_binary(ctx: Context, symbol: str, a: Number, b: Number, numpy: bool | Va
     value_of = ctx.b.emit(_INT[symbol], [a.value, b.value])
     if low is None or high is None or not INT64_MIN <= low <= high <= INT64_MAX:
         fits = _INT[symbol] + "_fits"
-        unless_numpy(ctx, numpy, lambda: ctx.b.emit(fits, [a.value, b.value]), "OverflowError", "the integer does not fit into 64 bits")
+        unless_numpy(
+            ctx,
+            numpy,
+            lambda: ctx.b.emit(fits, [a.value, b.value]),
+            "OverflowError",
+            "the integer does not fit into 64 bits",
+        )
         low = None if low is None else max(low, INT64_MIN) if numpy is False else None
         high = None if high is None else min(high, INT64_MAX) if numpy is False else None
     return Number(value_of, I64, numpy, None, low, high, _linear(symbol, a, b))
@@ -161,7 +179,11 @@ def _int_division(ctx: Context, symbol: str, a: Number, b: Number, numpy: bool |
         if numpy is not False:  # NumPy: x % 0 is 0
             value = ctx.b.select(ctx.b.ieq(b.value, ctx.b.i64(0)), ctx.b.i64(0), value)
         return Number(value, I64, numpy, None, low, high)
-    if not (isinstance(b.const, int) and b.const != -1) and (a.low is None or a.low == INT64_MIN) and (b.low is None or b.low < 0):
+    if (
+        not (isinstance(b.const, int) and b.const != -1)
+        and (a.low is None or a.low == INT64_MIN)
+        and (b.low is None or b.low < 0)
+    ):
         minimum, minus = ctx.b.i64(INT64_MIN), ctx.b.i64(-1)
         unless_numpy(
             ctx, numpy, lambda: ctx.b.or_(ctx.b.ine(a.value, minimum), ctx.b.ine(b.value, minus)),
@@ -187,11 +209,14 @@ def _bits(ctx: Context, symbol: str, a: Number, b: Number, node: ast.AST) -> Num
     unless_numpy(ctx, numpy, lambda: ctx.b.ige(b.value, ctx.b.i64(0)), "ValueError", "negative shift count")
     if symbol == ">>":
         return Number(ctx.b.ishr(a.value, b.value), I64, numpy)
-    shifted = ctx.b.ishl(a.value, b.value)
-    unless_numpy(
-        ctx, numpy, lambda: ctx.b.or_(ctx.b.ieq(a.value, ctx.b.i64(0)), ctx.b.and_(ctx.b.ilt(b.value, ctx.b.i64(64)), ctx.b.ieq(ctx.b.ishr(shifted, b.value), a.value))),
-        "OverflowError", "the integer does not fit into 64 bits",
-    )  # fmt: skip
+    b_ = ctx.b
+    shifted = b_.ishl(a.value, b.value)
+
+    def fits() -> Value:
+        kept = b_.and_(b_.ilt(b.value, b_.i64(64)), b_.ieq(b_.ishr(shifted, b.value), a.value))
+        return b_.or_(b_.ieq(a.value, b_.i64(0)), kept)
+
+    unless_numpy(ctx, numpy, fits, "OverflowError", "the integer does not fit into 64 bits")
     return Number(shifted, I64, numpy)
 
 
@@ -263,7 +288,9 @@ def _int_power(ctx: Context, a: Number, b: Number, numpy: bool | Value, node: as
             return _negative_int_power(ctx, a, b, numpy, node)
         return _int_power_by_squares(ctx, a, b.const, numpy)
     if b.low is None or b.low < 0:
-        ctx.guard(ctx.b.ige(b.value, ctx.b.i64(0)), "ValueError", "an integer to a negative integer power is no integer")
+        ctx.guard(
+            ctx.b.ige(b.value, ctx.b.i64(0)), "ValueError", "an integer to a negative integer power is no integer"
+        )
     if a.const == -1:
         odd = ctx.b.ine(ctx.b.iand(b.value, ctx.b.i64(1)), ctx.b.i64(0))
         return Number(ctx.b.select(odd, ctx.b.i64(-1), ctx.b.i64(1)), I64, numpy, None, -1, 1)
@@ -277,13 +304,20 @@ def _int_power(ctx: Context, a: Number, b: Number, numpy: bool | Value, node: as
 
 def _negative_int_power(ctx: Context, a: Number, b: Number, numpy: bool | Value, node: ast.AST) -> Number:
     if numpy is not False:
-        ctx.mismatch(node, "`**`", "NumPy refuses integers to negative integer powers; convert the base with `float(...)`")
+        ctx.mismatch(
+            node, "`**`", "NumPy refuses integers to negative integer powers; convert the base with `float(...)`"
+        )
     return power(ctx, as_float(ctx, a), b, numpy, node)
 
 
 def _int_power_by_squares(ctx: Context, a: Number, n: int, numpy: bool | Value) -> Number:
     """Only powers up to the n-th occur, so an overflow of one is an overflow of the result."""
-    if isinstance(a.const, int) and numpy is False and n * max(a.const.bit_length(), 1) < 4096 and abs(a.const**n) <= INT64_MAX:
+    if (
+        isinstance(a.const, int)
+        and numpy is False
+        and n * max(a.const.bit_length(), 1) < 4096
+        and abs(a.const**n) <= INT64_MAX
+    ):
         return ctx.number(a.const**n)
     result: Number | None = None
     for bit in bin(n)[2:]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from adcore.frontend.arith import as_int, common_kind, compare, int_binary
+from adcore.frontend.arith import as_int, common_kind, int_binary
 from adcore.frontend.context import Context
 from adcore.frontend.errors import NeedInline
 from adcore.frontend.shapes import convert, size_number
@@ -40,7 +40,9 @@ def broadcast_size(ctx: Context, a: Number, b: Number) -> Number:
     if same_size(a, b):
         return a
     if isinstance(a.const, int) and isinstance(b.const, int) and 1 not in (a.const, b.const):
-        ctx.guard(False, "ValueError", f"operands could not be broadcast together with shapes ({a.const},) ({b.const},)")
+        ctx.guard(
+            False, "ValueError", f"operands could not be broadcast together with shapes ({a.const},) ({b.const},)"
+        )
         return a
     if a.const == 1:
         return b
@@ -82,7 +84,10 @@ def elementwise(ctx: Context, function: Element, args: Sequence[Number | ArrayRe
 
     def body(_: list[Value], elements: list[Value]) -> list[Value]:
         it = iter(elements)
-        numbers = [Number(next(it), a.dtype, True) if isinstance(a, ArrayRef) else Number(a.value, a.kind, True, a.const) for a in args]
+        numbers = [
+            Number(next(it), a.dtype, True) if isinstance(a, ArrayRef) else Number(a.value, a.kind, True, a.const)
+            for a in args
+        ]
         made = function(numbers)
         kinds.append(made.kind)
         return [made.value]
@@ -92,7 +97,9 @@ def elementwise(ctx: Context, function: Element, args: Sequence[Number | ArrayRe
     return ArrayRef(result, kinds[0], (size,))
 
 
-def reduce(ctx: Context, kind: str, arrays: Sequence[ArrayRef], size: Number, function: Element, result: Scalar) -> Number:
+def reduce(
+    ctx: Context, kind: str, arrays: Sequence[ArrayRef], size: Number, function: Element, result: Scalar
+) -> Number:
     """A scalar over the elements of arrays of one size."""
 
     def body(_: list[Value], elements: list[Value]) -> list[Value]:
@@ -125,7 +132,11 @@ def extremum(ctx: Context, array: ArrayRef, kind: str, node: ast.AST) -> Number:
     size = size_of(ctx, array)
     if not (size.low is not None and size.low > 0):
         name = "maximum" if kind == "max" else "minimum"
-        ctx.guard(ctx.b.igt(size.value, ctx.b.i64(0)), "ValueError", f"zero-size array to reduction operation {name} which has no identity")
+        ctx.guard(
+            ctx.b.igt(size.value, ctx.b.i64(0)),
+            "ValueError",
+            f"zero-size array to reduction operation {name} which has no identity",
+        )
     return reduce(ctx, kind, [array], size, lambda xs: xs[0], F64)
 
 
@@ -152,14 +163,26 @@ def length(ctx: Context, value: Abstract, node: ast.AST, what: str) -> Number:
     if isinstance(value, TupleOf) and len(value.items) == 1:
         value = value.items[0]
     if isinstance(value, TupleOf):
-        ctx.expression(node, f"an array of {len(value.items)} dimensions", "arrays of one dimension are compiled, others are not yet")
+        ctx.expression(
+            node,
+            f"an array of {len(value.items)} dimensions",
+            "arrays of one dimension are compiled, others are not yet",
+        )
     if not isinstance(value, Number) or value.kind is F64:
         ctx.mismatch(node, what, f"the size is {describe(value, True)}; it must be an int")
     number = as_int(ctx, value)
     if number.low is None or number.low < 0:
         ctx.guard(ctx.b.ige(number.value, ctx.b.i64(0)), "ValueError", "negative dimensions are not allowed")
     linear = number.linear or (number.value, 0)
-    return Number(number.value, I64, False, number.const, max(number.low or 0, 0), number.high if number.high is not None else 2**60, linear)
+    return Number(
+        number.value,
+        I64,
+        False,
+        number.const,
+        max(number.low or 0, 0),
+        number.high if number.high is not None else 2**60,
+        linear,
+    )
 
 
 def allocate(ctx: Context, size: Number, dtype: Scalar, fill: float | int | bool | None) -> ArrayRef:
@@ -215,7 +238,12 @@ def checked_index(ctx: Context, array: ArrayRef, index: Abstract, node: ast.AST)
     if not isinstance(index, Number) or index.kind is not I64:
         if isinstance(index, ArrayRef):
             what = "a mask" if index.dtype is BOOL else "an array of indices"
-            ctx.expression(node, f"indexing with {what}", "it is not compiled yet", "Write a loop over the elements.")
+            ctx.expression(
+                node,
+                f"indexing with {what}",
+                "arrays are indexed with ints and slices so far",
+                "Write a loop over the elements.",
+            )
         ctx.mismatch(node, "the index", f"it is {describe(index, True)}; elements are indexed with an int")
     size = size_of(ctx, array)
     b = ctx.b
@@ -267,7 +295,9 @@ def _clamped(ctx: Context, bound: Number, size: Number, lowest: int, highest: Va
     value = bound.value
     if bound.low is None or bound.low < 0:
         shifted = b.imax(b.iadd(value, size.value), b.i64(lowest))
-        value = shifted if bound.high is not None and bound.high < 0 else b.select(b.ilt(value, b.i64(0)), shifted, value)
+        value = (
+            shifted if bound.high is not None and bound.high < 0 else b.select(b.ilt(value, b.i64(0)), shifted, value)
+        )
     if bound.const == 0 and lowest == 0:
         return b.i64(0)
     if bound.const == -1 and lowest == 0:
@@ -293,7 +323,14 @@ def _whole_size(low: Number | None, high: Number | None, by: int, size: Number) 
     """`max(n - k, 0)` for `x[a:]`, `x[:-b]` and `x[a:-b]`: such sizes are equal where n and k are."""
     a = 0 if low is None else low.const
     b = 0 if high is None else high.const
-    if by != 1 or not isinstance(a, int) or not isinstance(b, int) or a < 0 or (high is not None and b >= 0) or size.linear is None:
+    if (
+        by != 1
+        or not isinstance(a, int)
+        or not isinstance(b, int)
+        or a < 0
+        or (high is not None and b >= 0)
+        or size.linear is None
+    ):
         return None
     base, k = size.linear
     return base, k + a - b
@@ -322,9 +359,19 @@ def require_writable(ctx: Context, array: ArrayRef, node: ast.AST) -> None:
             raise NeedInline
         case Origin.PARAMETER:
             what = f"a store into the parameter `{array.name}`"
-            ctx.statement(node, what, "only arrays made in the function are written so far", f"Work on a copy: `{array.name} = {array.name}.copy()`.")
+            ctx.statement(
+                node,
+                what,
+                "only arrays made in the function are written so far",
+                f"Work on a copy: `{array.name} = {array.name}.copy()`.",
+            )
         case Origin.CONSTANT:
-            ctx.statement(node, f"a store into the constant `{array.name}`", "compiled code cannot change the module's variables", "Work on a copy of it.")
+            ctx.statement(
+                node,
+                f"a store into the constant `{array.name}`",
+                "compiled code cannot change the module's variables",
+                "Work on a copy of it.",
+            )
         case Origin.VIEW:
             ctx.statement(node, "a store into a broadcast view", "it is read-only in NumPy")
 
@@ -332,7 +379,11 @@ def require_writable(ctx: Context, array: ArrayRef, node: ast.AST) -> None:
 def storable(ctx: Context, array: ArrayRef, value: Number, node: ast.AST) -> Value:
     """The SSA value to store; NumPy truncates floats that are stored into an array of integers."""
     if value.kind is F64 and array.dtype is not F64:
-        ctx.mismatch(node, "the store", f"the array holds {describe(Number(value.value, array.dtype))}s and the value is a float; write `int(...)` around it or make it an array of floats")
+        ctx.mismatch(
+            node,
+            "the store",
+            f"the array holds {describe(Number(value.value, array.dtype))}s and the value is a float; write `int(...)` around it or make it an array of floats",
+        )
     if array.dtype is BOOL and value.kind is not BOOL:
         ctx.mismatch(node, "the store", "the array holds bools; write `bool(...)` around the value")
     return convert(ctx.b, value, array.dtype)
@@ -366,9 +417,3 @@ def store_all(ctx: Context, view: ArrayRef, value: Abstract, node: ast.AST) -> N
         case _:
             ctx.mismatch(node, "the store", f"a slice takes a number or an array, not {describe(value, True)}")
     ctx.b.op("assign", [view.value, source], {"mode": "set"}, [])
-
-
-__all__ = [
-    "allocate", "broadcast_size", "checked_index", "compare", "concatenate", "copy", "dot", "elementwise", "extremum", "filled", "from_items",
-    "length", "load", "mean", "product", "reduce", "same_size", "size_of", "slice_view", "store", "store_all", "total",
-]  # fmt: skip

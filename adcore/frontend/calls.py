@@ -10,16 +10,24 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-import numpy as np
-
 from adcore.frontend import arith, arrays, library, numpy_calls
-from adcore.frontend.context import BUILTINS, Context
+from adcore.frontend.context import Context
+from adcore.frontend.errors import Reject
 from adcore.frontend.functions import call_function
-from adcore.frontend.joins import choose
 from adcore.frontend.loops import make_range, range_length
-from adcore.frontend.shapes import NumberShape, coerce, convert, join_shapes, rebuild, shape_of
+from adcore.frontend.shapes import NumberShape, convert, join_shapes, shape_of
 from adcore.frontend.values import (
-    Abstract, ArrayRef, FunctionRef, Iteration, LibraryRef, MethodRef, ModuleRef, NoneValue, Number, RangeOf, TupleOf, describe,
+    Abstract,
+    ArrayRef,
+    FunctionRef,
+    Iteration,
+    LibraryRef,
+    MethodRef,
+    ModuleRef,
+    Number,
+    RangeOf,
+    TupleOf,
+    describe,
 )  # fmt: skip
 from adcore.ir.core import Value
 from adcore.ir.types import BOOL, F64, I64
@@ -36,7 +44,9 @@ class Call:
     keywords: Mapping[str, Abstract]
 
 
-def lower_call(ctx: Context, node: ast.Call, callee: Abstract, args: Sequence[Abstract], keywords: Mapping[str, Abstract]) -> Abstract:
+def lower_call(
+    ctx: Context, node: ast.Call, callee: Abstract, args: Sequence[Abstract], keywords: Mapping[str, Abstract]
+) -> Abstract:
     match callee:
         case FunctionRef():
             return call_function(ctx, callee, args, keywords, node)
@@ -49,18 +59,19 @@ def lower_call(ctx: Context, node: ast.Call, callee: Abstract, args: Sequence[Ab
         case LibraryRef(module="numpy"):
             return numpy_calls.call_numpy(ctx, node, callee.name, args, keywords)
         case LibraryRef():
-            refuse(ctx, node, f"adcore has no rule for `{callee.dotted}`")
+            refuse(ctx, node, "adcore has no rule for it yet")
         case ModuleRef():
             refuse(ctx, node, "it is a module")
         case _:
             ctx.mismatch(node, f"`{ctx.text(node.func)}`", f"it is {describe(callee, True)} and cannot be called")
 
 
-def refuse(ctx: Context, node: ast.Call, reason: str, suggestion: str | None = None, hint: str | None = None) -> NoReturn:
-    span = ctx.span(node.func)
-    from adcore.frontend.errors import Reject
-
-    raise Reject("language/unsupported-call", span, suggestion, hint, callee=ctx.text(node.func), reason=reason)
+def refuse(
+    ctx: Context, node: ast.Call, reason: str, suggestion: str | None = None, hint: str | None = None
+) -> NoReturn:
+    raise Reject(
+        "language/unsupported-call", ctx.span(node.func), suggestion, hint, callee=ctx.text(node.func), reason=reason
+    )
 
 
 def wrong(ctx: Context, call: Call, reason: str) -> NoReturn:
@@ -81,7 +92,11 @@ def take(ctx: Context, call: Call, least: int, most: int, *allowed: str) -> None
 def numbers(ctx: Context, call: Call) -> list[Number]:
     for arg, text in zip(call.args, call.node.args, strict=False):
         if not isinstance(arg, Number):
-            hint = f"NumPy's function takes arrays: `np.{call.name}`." if isinstance(arg, ArrayRef) and call.name in library.ELEMENTWISE else None
+            hint = (
+                f"NumPy's function takes arrays: `np.{call.name}`."
+                if isinstance(arg, ArrayRef) and call.name in library.ELEMENTWISE
+                else None
+            )
             ctx.mismatch(text, f"`{ctx.text(call.node.func)}`", f"it takes numbers, not {describe(arg, True)}", hint)
     return [arg for arg in call.args if isinstance(arg, Number)]
 
@@ -180,22 +195,26 @@ def _better(ctx: Context, call: Call, a: Abstract, b: Abstract) -> Number:
     for value in (a, b):
         if not isinstance(value, Number):
             ctx.mismatch(call.node, f"`{call.name}`", f"it takes numbers, not {describe(value, True)}")
-    assert isinstance(a, Number) and isinstance(b, Number)
+    assert isinstance(a, Number)
+    assert isinstance(b, Number)
     shape = join_shapes(shape_of(a), shape_of(b))
     if not isinstance(shape, NumberShape):
         reason = f"it would give {describe(a, True)} or {describe(b, True)}; convert one of them, for instance with `float(...)`"
         ctx.mismatch(call.node, f"`{call.name}`", reason)
     x, y = convert(ctx.b, a, shape.kind), convert(ctx.b, b, shape.kind)
     if shape.kind is not F64:
-        x, y = (ctx.b.btoi(v) if v.type == BOOL else v for v in (x, y))
         low, high = _int_bounds(call.name, a, b)
-        return Number(ctx.b.emit("imax" if call.name == "max" else "imin", [x, y]), I64, bool(shape.numpy), None, low, high)
-    value = ctx.b.emit("py" + call.name, [x, y])
+        if shape.kind is BOOL:
+            x, y = ctx.b.btoi(x), ctx.b.btoi(y)
+        return Number(
+            ctx.b.emit("imax" if call.name == "max" else "imin", [x, y]), I64, bool(shape.numpy), None, low, high
+        )
+    best = ctx.b.emit("py" + call.name, [x, y])
     if shape.numpy is not None:
-        return Number(value, F64, shape.numpy)
+        return Number(best, F64, shape.numpy)
     picked = ctx.b.emit("fgt" if call.name == "max" else "flt", [y, x])
     flags = [ctx.b.const(n.numpy) if isinstance(n.numpy, bool) else n.numpy for n in (b, a)]
-    return Number(value, F64, ctx.b.select(picked, flags[0], flags[1]))
+    return Number(best, F64, ctx.b.select(picked, flags[0], flags[1]))
 
 
 def _int_bounds(name: str, a: Number, b: Number) -> tuple[int | None, int | None]:
@@ -346,5 +365,3 @@ _BUILTIN: dict[str, Callable[[Context, Call], Abstract]] = {
     "abs": _abs, "min": _extremum, "max": _extremum, "round": _round, "int": _int, "float": _float, "bool": _bool, "len": _len, "sum": _sum,
     "pow": _pow, "divmod": _divmod, "range": _range, "enumerate": _enumerate, "zip": _zip, "reversed": _reversed, "tuple": _tuple,
 }  # fmt: skip
-
-__all__ = ["BUILTINS", "Call", "NoneValue", "choose", "coerce", "lower_call", "np", "rebuild", "refuse"]

@@ -38,20 +38,127 @@ _BUILTINS: dict[str, Callable[..., Any]] = {
     "tuple": tuple, "list": list, "range": lambda *a: _bounded_range(*a),
 }  # fmt: skip
 _MATH = frozenset(
-    "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh degrees erf erfc exp exp2 expm1 fabs floor fmod gamma hypot "
-    "isclose isfinite isinf isnan lgamma log log10 log1p log2 pow radians remainder sin sinh sqrt tan tanh trunc fsum prod comb "
-    "factorial gcd lcm".split()
+    [
+        "acos",
+        "acosh",
+        "asin",
+        "asinh",
+        "atan",
+        "atan2",
+        "atanh",
+        "cbrt",
+        "ceil",
+        "copysign",
+        "cos",
+        "cosh",
+        "degrees",
+        "erf",
+        "erfc",
+        "exp",
+        "exp2",
+        "expm1",
+        "fabs",
+        "floor",
+        "fmod",
+        "gamma",
+        "hypot",
+        "isclose",
+        "isfinite",
+        "isinf",
+        "isnan",
+        "lgamma",
+        "log",
+        "log10",
+        "log1p",
+        "log2",
+        "pow",
+        "radians",
+        "remainder",
+        "sin",
+        "sinh",
+        "sqrt",
+        "tan",
+        "tanh",
+        "trunc",
+        "fsum",
+        "prod",
+        "comb",
+        "factorial",
+        "gcd",
+        "lcm",
+    ]
 )
 _NUMPY = frozenset(
-    "abs absolute arccos arccosh arcsin arcsinh arctan arctan2 arctanh ceil clip concatenate cos cosh cumsum cumprod deg2rad diff dot exp exp2 expm1 "
-    "fabs float64 floor hypot int64 log log10 log1p log2 max maximum mean min minimum ones_like power prod rad2deg rint round sign sin "
-    "sinh sqrt square sum tan tanh trunc zeros_like outer".split()
+    [
+        "abs",
+        "absolute",
+        "arccos",
+        "arccosh",
+        "arcsin",
+        "arcsinh",
+        "arctan",
+        "arctan2",
+        "arctanh",
+        "ceil",
+        "clip",
+        "concatenate",
+        "cos",
+        "cosh",
+        "cumsum",
+        "cumprod",
+        "deg2rad",
+        "diff",
+        "dot",
+        "exp",
+        "exp2",
+        "expm1",
+        "fabs",
+        "float64",
+        "floor",
+        "hypot",
+        "int64",
+        "log",
+        "log10",
+        "log1p",
+        "log2",
+        "max",
+        "maximum",
+        "mean",
+        "min",
+        "minimum",
+        "ones_like",
+        "power",
+        "prod",
+        "rad2deg",
+        "rint",
+        "round",
+        "sign",
+        "sin",
+        "sinh",
+        "sqrt",
+        "square",
+        "sum",
+        "tan",
+        "tanh",
+        "trunc",
+        "zeros_like",
+        "outer",
+    ]
 )
 _CREATORS = frozenset({"array", "asarray", "zeros", "ones", "full", "arange", "linspace", "eye", "identity"})
 _NUMBER_CONSTANTS = frozenset({"pi", "e", "tau", "inf", "nan", "euler_gamma"})
-_METHODS = frozenset({"sum", "mean", "min", "max", "prod", "copy", "reshape", "ravel", "astype", "dot", "cumsum", "tolist", "item"})
+_METHODS = frozenset(
+    {"sum", "mean", "min", "max", "prod", "copy", "reshape", "ravel", "astype", "dot", "cumsum", "tolist", "item"}
+)
 _ATTRIBUTES = frozenset({"shape", "size", "ndim", "T"})
-_DTYPES: dict[str, Any] = {"float64": np.float64, "int64": np.int64, "bool_": np.bool_, "bool": np.bool_, "float32": np.float32, "int32": np.int32}
+_DTYPES: dict[str, Any] = {
+    "float64": np.float64,
+    "int64": np.int64,
+    "bool_": np.bool_,
+    "bool": np.bool_,
+    "float32": np.float32,
+    "int32": np.int32,
+}
 
 
 class NotConstant(Exception):
@@ -80,7 +187,16 @@ class Evaluator:
         try:
             with np.errstate(all="ignore"):
                 return _check_size(node, self._evaluate(node))
-        except (ArithmeticError, ValueError, TypeError, IndexError, KeyError, AttributeError, MemoryError, RecursionError) as error:
+        except (
+            ArithmeticError,
+            ValueError,
+            TypeError,
+            IndexError,
+            KeyError,
+            AttributeError,
+            MemoryError,
+            RecursionError,
+        ) as error:
             raise NotConstant(node, f"evaluating it fails: {error}") from None
         finally:
             self.depth -= 1
@@ -203,7 +319,11 @@ def _apply_binary(node: ast.BinOp, op: type[ast.operator], x: Any, y: Any) -> An
         raise NotConstant(node, "this operator is not a constant expression")
     if isinstance(x, int) and isinstance(y, int):
         bits = max(abs(x).bit_length(), 1)
-        if (op is ast.Pow and bits * max(y, 1) > LARGEST) or (op is ast.LShift and bits + y > LARGEST) or bits > LARGEST:
+        if (
+            (op is ast.Pow and bits * max(y, 1) > LARGEST)
+            or (op is ast.LShift and bits + y > LARGEST)
+            or bits > LARGEST
+        ):
             raise NotConstant(node, "the number is too large")
     if op is ast.Mult:
         for sequence, count in ((x, y), (y, x)):
@@ -240,6 +360,3 @@ def _create(node: ast.Call, name: str, args: list[Any], keywords: dict[str, Any]
 
 def constant_value(resolver: Resolver, scope: Scope, node: ast.expr, used: Callable[[Scope, str], None]) -> Any:
     return Evaluator(resolver, scope, used).evaluate(node)
-
-
-__all__ = ["Evaluator", "NotConstant", "constant_value"]

@@ -17,10 +17,22 @@ import numpy as np
 
 from adcore.frontend.errors import Reject, Silent
 from adcore.frontend.scope import Constant, Missing, Scope, Unusable
-from adcore.frontend.values import (
-    NONE, Abstract, ArrayRef, Binding, Broken, Conflict, FunctionRef, LibraryRef, ModuleRef, Number, Origin, Text, TupleOf,
-)  # fmt: skip
 from adcore.frontend.shapes import array_ref
+from adcore.frontend.values import (
+    NONE,
+    Abstract,
+    ArrayRef,
+    Binding,
+    Broken,
+    Conflict,
+    FunctionRef,
+    LibraryRef,
+    ModuleRef,
+    Number,
+    Origin,
+    Text,
+    TupleOf,
+)  # fmt: skip
 from adcore.ir.build import Builder
 from adcore.ir.core import Region, Value
 from adcore.ir.types import BOOL, F64, I64, Scalar, vector
@@ -33,12 +45,66 @@ if TYPE_CHECKING:
 
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 BUILTINS = frozenset(
-    "abs min max round int float bool len sum pow divmod range enumerate zip reversed print isinstance any all sorted list tuple "
-    "dict set str map filter input open type complex hash id iter next getattr setattr hasattr repr super vars object".split()
+    [
+        "abs",
+        "min",
+        "max",
+        "round",
+        "int",
+        "float",
+        "bool",
+        "len",
+        "sum",
+        "pow",
+        "divmod",
+        "range",
+        "enumerate",
+        "zip",
+        "reversed",
+        "print",
+        "isinstance",
+        "any",
+        "all",
+        "sorted",
+        "list",
+        "tuple",
+        "dict",
+        "set",
+        "str",
+        "map",
+        "filter",
+        "input",
+        "open",
+        "type",
+        "complex",
+        "hash",
+        "id",
+        "iter",
+        "next",
+        "getattr",
+        "setattr",
+        "hasattr",
+        "repr",
+        "super",
+        "vars",
+        "object",
+    ]
 )
 EXCEPTIONS = frozenset(
-    "ValueError ArithmeticError ZeroDivisionError OverflowError IndexError KeyError TypeError RuntimeError AssertionError "
-    "NotImplementedError FloatingPointError Exception".split()
+    [
+        "ValueError",
+        "ArithmeticError",
+        "ZeroDivisionError",
+        "OverflowError",
+        "IndexError",
+        "KeyError",
+        "TypeError",
+        "RuntimeError",
+        "AssertionError",
+        "NotImplementedError",
+        "FloatingPointError",
+        "Exception",
+    ]
 )
 
 
@@ -90,7 +156,9 @@ class Context:
         with self.b.at(self.span(node)):
             yield
 
-    def reject(self, rule: str, node: ast.AST, suggestion: str | None = None, hint: str | None = None, **fields: Any) -> NoReturn:
+    def reject(
+        self, rule: str, node: ast.AST, suggestion: str | None = None, hint: str | None = None, **fields: Any
+    ) -> NoReturn:
         raise Reject(rule, self.span(node), suggestion, hint, **fields)
 
     def expression(self, node: ast.AST, construct: str, reason: str, hint: str | None = None) -> NoReturn:
@@ -161,25 +229,34 @@ class Context:
             case Broken():
                 raise Silent
             case Conflict() as conflict:
-                suggestion = conflict.suggestion
-                span = suggestion[0] if suggestion else self.span(node)
-                raise Reject(
-                    "types/unstable-join", span, suggestion[1] if suggestion else None, None,
-                    conflict.related if not suggestion else ((self.span(node), "it is used here"), *conflict.related),
-                    name=node.id, first=conflict.first, second=conflict.second,
-                )  # fmt: skip
+                self._unstable(node, conflict)
             case _:
                 pass
         if binding.defined is not True:
             message = f"cannot access local variable '{node.id}' where it is not associated with a value"
             with self.at(node):
                 self.guard(binding.defined, "UnboundLocalError", message)
-            self.env[node.id] = Binding(binding.value, True, binding.span, binding.literal)
+            self.env[node.id] = Binding(binding.value, True, binding.span)
         return binding.value
+
+    def _unstable(self, node: ast.Name, conflict: Conflict) -> NoReturn:
+        """Said once, at the first use."""
+        fields = {"name": node.id, "first": conflict.first, "second": conflict.second}
+        if any(found.rule == "types/unstable-join" and found.fields == fields for found in self.session.findings):
+            raise Silent
+        hint = None
+        if {conflict.first, conflict.second} <= {"int", "float", "np.float64"} and conflict.related:
+            line = next(
+                (span.line for span, text in conflict.related if text.startswith("int")), conflict.related[0][0].line
+            )
+            hint = f"Make it a float in line {line}, with `float(...)`."
+        raise Reject("types/unstable-join", self.span(node), None, hint, conflict.related, **fields)
 
     def unknown_name(self, node: ast.Name) -> NoReturn:
         near = suggest(node.id, [*self.frame.locals, *self.scope.names, *sorted(BUILTINS)])
-        self.reject("language/unknown-name", node, near, name=node.id, remedy=f"; did you mean `{near}`?" if near else "")
+        self.reject(
+            "language/unknown-name", node, near, name=node.id, remedy=f"; did you mean `{near}`?" if near else ""
+        )
 
     def from_meaning(self, node: ast.expr, meaning: object) -> Abstract:
         match meaning:
@@ -236,7 +313,9 @@ class Context:
             case np.ndarray():
                 return self.constant_array(node, value, name)
             case _:
-                self.expression(node, f"`{self.text(node)}`", f"a constant of class {type(value).__name__} is no number")
+                self.expression(
+                    node, f"`{self.text(node)}`", f"a constant of class {type(value).__name__} is no number"
+                )
 
     def constant_array(self, node: ast.AST, value: Any, name: str) -> ArrayRef:
         if value.ndim != 1:
@@ -245,6 +324,8 @@ class Context:
         if value.dtype.name not in kinds:
             self.expression(node, f"`{self.text(node)}`", f"arrays of {value.dtype.name} are not compiled yet")
         key = self.session.constant_array(value, name or "array")
-        result = self.b.op("constarray", attrs={"name": key}, results=[vector(kinds[value.dtype.name], int(value.size))]).result
+        result = self.b.op(
+            "constarray", attrs={"name": key}, results=[vector(kinds[value.dtype.name], int(value.size))]
+        ).result
         made = array_ref(self.b, result, Origin.CONSTANT, name)
         return ArrayRef(made.value, made.dtype, (self.number(int(value.size)),), Origin.CONSTANT, name)

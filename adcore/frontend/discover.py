@@ -51,7 +51,10 @@ def mentions_autodiff(text: str) -> bool:
     return "autodiff" in text or "adcore" in text
 
 
-def modules_with_autodiff(root: Path, skip: frozenset[str] = frozenset({".git", ".venv", "venv", "node_modules", "build", "dist", "__pycache__"})) -> Iterator[tuple[str, Path]]:
+def modules_with_autodiff(
+    root: Path,
+    skip: frozenset[str] = frozenset({".git", ".venv", "venv", "node_modules", "build", "dist", "__pycache__"}),
+) -> Iterator[tuple[str, Path]]:
     """(dotted module name, path) of the files below `root` that mention it."""
     for path in sorted(root.rglob("*.py")):
         parts = path.relative_to(root).with_suffix("").parts
@@ -76,7 +79,6 @@ def find_in(project: Project, module: str) -> list[Found]:
     resolver = Resolver(project)
     scope = resolver.scope(module)
     return find(scope, resolver) if scope is not None else []
-
 
 
 class _Finder:
@@ -108,7 +110,9 @@ class _Finder:
                 yield from self.function(node)
             elif isinstance(node, ast.AsyncFunctionDef):
                 if self.decorator(node):
-                    yield Misplaced(_name_of(node), f"the async function `{node.name}`", "compiled code runs without an event loop")
+                    yield Misplaced(
+                        _name_of(node), f"the async function `{node.name}`", "compiled code runs without an event loop"
+                    )
                 yield from self.inside(node)
             elif isinstance(node, ast.ClassDef):
                 yield from self.klass(node)
@@ -123,10 +127,14 @@ class _Finder:
     def function(self, node: ast.FunctionDef) -> Iterator[Found]:
         decorator = self.decorator(node)
         if decorator is not None and _is_generator(node):
-            yield Misplaced(_name_of(node), f"the generator `{node.name}`", "compiled functions return their result once")
+            yield Misplaced(
+                _name_of(node), f"the generator `{node.name}`", "compiled functions return their result once"
+            )
         elif decorator is not None and decorator is not node.decorator_list[-1]:
             other = node.decorator_list[-1]
-            why = "what that makes of the function is known only at run time; put `autodiff` directly above the function"
+            why = (
+                "what that makes of the function is known only at run time; put `autodiff` directly above the function"
+            )
             yield Misplaced(other, f"what `@{ast.unparse(other)[:40]}` gives", why)
         elif decorator is not None:
             yield Decorated(node, decorator)
@@ -136,12 +144,24 @@ class _Finder:
         if self.decorator(node):
             yield Misplaced(_name_of(node), f"the class `{node.name}`", "it compiles functions")
         for inner in ast.walk(node):
-            if inner is not node and isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and self.decorator(inner):
-                yield Misplaced(_name_of(inner), f"the method `{inner.name}`", "only functions at module level have a name under which compiled code is found")
+            if (
+                inner is not node
+                and isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+                and self.decorator(inner)
+            ):
+                yield Misplaced(
+                    _name_of(inner),
+                    f"the method `{inner.name}`",
+                    "only functions at module level have a name under which compiled code is found",
+                )
 
     def inside(self, node: ast.AST) -> Iterator[Found]:
         for inner in ast.walk(node):
-            if inner is not node and isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and self.decorator(inner):
+            if (
+                inner is not node
+                and isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+                and self.decorator(inner)
+            ):
                 why = "only functions at module level have a name under which compiled code is found"
                 yield Misplaced(_name_of(inner), f"`{inner.name}`, which is defined inside a function,", why)
 
@@ -166,9 +186,9 @@ class _Finder:
                 if isinstance(inner.args[0], ast.Lambda):
                     yield Misplaced(inner.args[0], "a `lambda`", "it has no annotations; write a function with `def`")
                 else:
-                    yield Misplaced(inner, "a function without a name of its own", "assign the result to a name at module level")
-
-
+                    yield Misplaced(
+                        inner, "a function without a name of its own", "assign the result to a name at module level"
+                    )
 
 
 def _is_generator(node: ast.FunctionDef) -> bool:

@@ -7,23 +7,46 @@ from collections.abc import Sequence
 
 from adcore.diagnostics import Report
 from adcore.frontend import arrays
-from adcore.frontend.annotations import Annotated, AnnotatedTuple, AnnotationReader, Meant, describe_meant, result_structure
-from adcore.frontend.constants import NotConstant, constant_value
+from adcore.frontend.annotations import (
+    Annotated,
+    AnnotatedTuple,
+    AnnotationReader,
+    Meant,
+    describe_meant,
+    result_structure,
+)
+from adcore.frontend.constants import Evaluator, NotConstant, constant_value
 from adcore.frontend.context import Context
 from adcore.frontend.discover import CallForm, Decorated, Misplaced
 from adcore.frontend.errors import NeedInline, Reject, Silent
-from adcore.frontend.functions import make_frame, parameter_defaults, run_function
+from adcore.frontend.functions import head_of, make_frame, parameter_defaults, run_function
 from adcore.frontend.scope import Missing, Scope
 from adcore.frontend.session import Session
 from adcore.frontend.shapes import array_ref, coerce, convert, leaf_types, shape_of
-from adcore.frontend.values import Abstract, ArrayRef, Binding, FunctionRef, NoneValue, Number, Origin, TupleOf, describe
+from adcore.frontend.values import (
+    Abstract,
+    ArrayRef,
+    Binding,
+    FunctionRef,
+    NoneValue,
+    Number,
+    Origin,
+    TupleOf,
+    describe,
+)
 from adcore.ir.build import Builder
 from adcore.ir.core import Function, Region, Value
-from adcore.ir.signature import Dependency, Entry, Leaf, Parameter
+from adcore.ir.signature import Dependency, Entry, Parameter
 from adcore.ir.types import BOOL, F64, I64, Array, is_differentiable, vector
 from adcore.options import FunctionOptions, check_decorator
+from adcore.source import Span
 
-_DOC = {"reverse": ("grad", "value_and_grad", "vjp"), "forward": ("jvp",), "both": ("grad", "value_and_grad", "vjp", "jvp"), "none": ()}
+_MEMBERS = {
+    "reverse": ("grad", "value_and_grad", "vjp"),
+    "forward": ("jvp",),
+    "both": ("grad", "value_and_grad", "vjp", "jvp"),
+    "none": (),
+}
 
 
 class EntryBuilder:
@@ -50,8 +73,6 @@ class EntryBuilder:
                 return self._entry(found.name, target, found.call, takes_function=True)
 
     def _target(self, found: CallForm) -> FunctionRef | None:
-        from adcore.frontend.constants import Evaluator
-
         evaluator = Evaluator(self.session.resolver, self.scope, lambda *_: None)
         meaning = evaluator.static(found.target)
         if isinstance(meaning, FunctionRef):
@@ -59,10 +80,19 @@ class EntryBuilder:
         span = self.scope.source.span_of_node(found.target)
         text = ast.unparse(found.target)[:60]
         if isinstance(meaning, Missing):
-            reason = f"no source of it is found in `{meaning.module}`" if meaning.module != self.scope.name else "it is not defined in this module"
+            reason = (
+                f"no source of it is found in `{meaning.module}`"
+                if meaning.module != self.scope.name
+                else "it is not defined in this module"
+            )
             self.report.add("calls/unresolved", span, callee=text, reason=reason)
         else:
-            self.report.add("language/decorator-target", span, target=f"`{text}`", reason="it takes a function written in Python at module level")
+            self.report.add(
+                "language/decorator-target",
+                span,
+                target=f"`{text}`",
+                reason="it takes a function written in Python at module level",
+            )
         return None
 
     def _entry(self, name: str, callee: FunctionRef, decorator: ast.expr, takes_function: bool) -> Entry | None:
@@ -72,8 +102,7 @@ class EntryBuilder:
         kinds = self._option_kinds(callee, signature)
         options = check_decorator(decorator, self.scope.source, kinds, own, takes_function=takes_function)
         self.report.extend(own.diagnostics)
-        if signature is None:
-            self._body_anyway(callee)
+        if signature is None:  # nothing of the body is checked: its types are unknown
             return None
         parameters, meant = signature
         lowered = self._lower(name, callee, parameters, meant)
@@ -86,10 +115,8 @@ class EntryBuilder:
         )  # fmt: skip
         return self._resolve_wrt(entry, function, decorator)
 
-    def _span(self, callee: FunctionRef) -> object:
-        from adcore.frontend.functions import _head
-
-        return callee.scope.source.span_of_node(_head(callee.node))
+    def _span(self, callee: FunctionRef) -> Span:
+        return callee.scope.source.span_of_node(head_of(callee.node))
 
     # --- signature
 
@@ -101,7 +128,13 @@ class EntryBuilder:
         for extra in (spec.vararg, spec.kwarg):
             if extra is not None:
                 span = source.span_of_node(extra)
-                report.add("language/unsupported-annotation", span, subject=f"`{extra.arg}`", annotation=f"*{extra.arg}", remedy="; name the parameters one by one")
+                report.add(
+                    "language/unsupported-annotation",
+                    span,
+                    subject=f"`{extra.arg}`",
+                    annotation=f"*{extra.arg}",
+                    remedy="; name the parameters one by one",
+                )
                 good = False
         defaults = parameter_defaults(callee)
         parameters = []
@@ -116,7 +149,7 @@ class EntryBuilder:
                 subject = f"the result of `{callee.name}` (nothing is returned; write `-> None`)"
             else:
                 subject = f"the result of `{callee.name}`"
-            report.add("language/missing-annotation", self._span(callee), subject=subject)  # type: ignore[arg-type]
+            report.add("language/missing-annotation", self._span(callee), subject=subject)
             good = False
         else:
             try:
@@ -126,7 +159,9 @@ class EntryBuilder:
                 good = False
         return (tuple(parameters), meant) if good else None
 
-    def _parameter(self, callee: FunctionRef, arg: ast.arg, default: ast.expr | None, reader: AnnotationReader, report: Report) -> Parameter | None:
+    def _parameter(
+        self, callee: FunctionRef, arg: ast.arg, default: ast.expr | None, reader: AnnotationReader, report: Report
+    ) -> Parameter | None:
         span = callee.scope.source.span_of_node(arg)
         if arg.annotation is None:
             report.add("language/missing-annotation", span, subject=f"the parameter `{arg.arg}`")
@@ -144,26 +179,43 @@ class EntryBuilder:
         except NotConstant as problem:
             where = callee.scope.source.span_of_node(problem.node)
             where = where if hasattr(problem.node, "lineno") else callee.scope.source.span_of_node(default)
-            report.add("language/unsupported-expression", where, construct=f"the default of `{arg.arg}`", reason=f"its value is not known from the text: {problem.reason}")
+            report.add(
+                "language/unsupported-expression",
+                where,
+                construct=f"the default of `{arg.arg}`",
+                reason=f"its value is not known from the text: {problem.reason}",
+            )
             return None
         return Parameter(arg.arg, type_, span, True, value)
 
-    def _option_kinds(self, callee: FunctionRef, signature: tuple[tuple[Parameter, ...], Meant] | None) -> Sequence[tuple[str, str]]:
+    def _option_kinds(
+        self, callee: FunctionRef, signature: tuple[tuple[Parameter, ...], Meant] | None
+    ) -> Sequence[tuple[str, str]]:
         """(name, kind) of the parameters as far as they are known, for the checks of `wrt`."""
         types = {p.name: p.type for p in signature[0]} if signature else {}
         spec = callee.node.args
         kinds = []
         for arg in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs):
             known = types.get(arg.arg)
-            kinds.append((arg.arg, "int" if known is I64 else "bool" if known is BOOL else "array" if isinstance(known, Array) else "float"))
+            kinds.append(
+                (
+                    arg.arg,
+                    "int"
+                    if known is I64
+                    else "bool"
+                    if known is BOOL
+                    else "array"
+                    if isinstance(known, Array)
+                    else "float",
+                )
+            )
         return kinds
-
-    def _body_anyway(self, callee: FunctionRef) -> None:
-        """The signature is broken: nothing of the body is checked, because its types are unknown."""
 
     # --- body
 
-    def _lower(self, name: str, callee: FunctionRef, parameters: Sequence[Parameter], meant: Meant) -> tuple[Function, dict[tuple[str, str], None]] | None:
+    def _lower(
+        self, name: str, callee: FunctionRef, parameters: Sequence[Parameter], meant: Meant
+    ) -> tuple[Function, dict[tuple[str, str], None]] | None:
         region = Region()
         b = Builder(region, callee.scope.source.span_of_node(callee.node))
         ctx = Context(self.session, b, make_frame(callee))
@@ -171,7 +223,9 @@ class EntryBuilder:
         for parameter in parameters:
             value = Value(parameter.type, parameter.name if parameter.name.isascii() else None)
             region.params.append(value)
-            ctx.env[parameter.name] = Binding(_parameter_value(b, value, parameter), True, parameter.span)
+            ctx.env[parameter.name] = Binding(
+                _parameter_value(b, value, parameter, self._is_numpy(callee, parameter)), True, parameter.span
+            )
         ctx.use(callee.scope, callee.name)
         self.session.stack.append(callee)
         try:
@@ -189,20 +243,33 @@ class EntryBuilder:
         with b.at(callee.scope.source.span_of_node(callee.node)):
             b.op("return", values, results=[])
         ir_name = self.session.fresh_name(name if name.isascii() else "function")
-        function = Function(ir_name, region, tuple(leaf_types(shape)), {}, callee.scope.source.span_of_node(callee.node))
+        function = Function(
+            ir_name, region, tuple(leaf_types(shape)), {}, callee.scope.source.span_of_node(callee.node)
+        )
         self.session.module.functions[ir_name] = function
         return function, ctx.deps
+
+    def _is_numpy(self, callee: FunctionRef, parameter: Parameter) -> bool:
+        """Arguments are converted to the annotated class: `np.float64` is a NumPy scalar in the function."""
+        spec = callee.node.args
+        annotation = next(
+            a.annotation for a in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs) if a.arg == parameter.name
+        )
+        assert annotation is not None
+        return AnnotationReader(self.session.resolver, callee.scope).parameter(annotation, "").numpy
 
     def _check_end(self, ctx: Context, result: Abstract, meant: Meant) -> None:
         """A body without any `return` gives None."""
         if isinstance(result, NoneValue) and meant is not None:
-            from adcore.frontend.functions import _head
-
-            ctx.reject("types/return-mismatch", _head(ctx.frame.node), actual="nothing", expected=describe_meant(meant))
+            ctx.reject(
+                "types/return-mismatch", head_of(ctx.frame.node), actual="nothing", expected=describe_meant(meant)
+            )
 
     # --- what it depends on, what it is differentiated for
 
-    def _dependencies(self, name: str, callee: FunctionRef, deps: dict[tuple[str, str], None], takes_function: bool) -> tuple[Dependency, ...]:
+    def _dependencies(
+        self, name: str, callee: FunctionRef, deps: dict[tuple[str, str], None], takes_function: bool
+    ) -> tuple[Dependency, ...]:
         first = [(self.scope.name, name)]
         if takes_function:
             first.append((callee.scope.name, callee.name))
@@ -228,21 +295,25 @@ class EntryBuilder:
             entry.bare = len(entry.wrt) == 1
         entry.members = ("primal", *_members(entry))
         if not entry.wrt:
-            reason = "none of its float parameters is read" if any(is_differentiable(p.type) for p in entry.parameters) else "it has no float parameter"
+            reason = (
+                "none of its float parameters is read"
+                if any(is_differentiable(p.type) for p in entry.parameters)
+                else "it has no float parameter"
+            )
             self.report.add("activity/nothing-active", self.scope.source.span_of_node(decorator), reason=reason)
         return entry
 
 
 def _members(entry: Entry) -> tuple[str, ...]:
-    wanted = _DOC.get(entry.options.mode, ())
+    wanted = _MEMBERS.get(entry.options.mode, ())
     return wanted if entry.scalar_output else tuple(m for m in wanted if m not in ("grad", "value_and_grad"))
 
 
-def _parameter_value(b: Builder, value: Value, parameter: Parameter) -> Abstract:
+def _parameter_value(b: Builder, value: Value, parameter: Parameter, numpy: bool) -> Abstract:
     if isinstance(parameter.type, Array):
         return array_ref(b, value, Origin.PARAMETER, parameter.name)
     assert parameter.type in (F64, I64, BOOL)
-    return Number(value, {"f64": F64, "i64": I64, "bool": BOOL}[str(parameter.type)])
+    return Number(value, {"f64": F64, "i64": I64, "bool": BOOL}[str(parameter.type)], numpy)
 
 
 def contents_read(function: Function) -> list[bool]:
@@ -268,7 +339,9 @@ def convert_result(ctx: Context, value: Abstract, meant: Meant, node: ast.AST) -
     """A returned value in the class that the annotation names."""
 
     def fail(hint: str | None = None) -> Abstract:
-        ctx.reject("types/return-mismatch", node, hint=hint, actual=describe(value, True), expected=describe_meant(meant))
+        ctx.reject(
+            "types/return-mismatch", node, hint=hint, actual=describe(value, True), expected=describe_meant(meant)
+        )
 
     match meant, value:
         case None, NoneValue():
@@ -278,16 +351,17 @@ def convert_result(ctx: Context, value: Abstract, meant: Meant, node: ast.AST) -
                 return fail("Convert it with `int(...)`, or annotate the result as `float`.")
             if value.kind is I64 and meant.kind is BOOL:
                 return fail("Convert it with `bool(...)`, or annotate the result as `int`.")
-            return Number(convert(ctx.b, value, meant.kind), meant.kind, meant.boxed == "np.float64", None, value.low, value.high)
+            return Number(
+                convert(ctx.b, value, meant.kind), meant.kind, meant.boxed == "np.float64", None, value.low, value.high
+            )
         case Annotated(rank=int()), ArrayRef() if value.dtype == meant.kind and value.rank == meant.rank:
             return arrays.copy(ctx, value) if value.origin is not Origin.FRESH else value
         case Annotated(rank=None), ArrayRef():
             return fail("Index the array or reduce it with `np.sum`, or annotate the result as `Vector`.")
         case AnnotatedTuple(items), TupleOf() if len(items) == len(value.items):
             parts = node.elts if isinstance(node, ast.Tuple) and len(node.elts) == len(items) else [node] * len(items)
-            return TupleOf(tuple(convert_result(ctx, v, m, n) for v, m, n in zip(value.items, items, parts, strict=True)))
+            return TupleOf(
+                tuple(convert_result(ctx, v, m, n) for v, m, n in zip(value.items, items, parts, strict=True))
+            )
         case _:
             return fail()
-
-
-__all__ = ["EntryBuilder", "Leaf", "contents_read", "convert_result"]

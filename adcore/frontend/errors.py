@@ -14,7 +14,13 @@ class Reject(Exception):
     """The construct at `span` cannot be compiled; becomes one diagnostic of `rule`, and lowering goes on after the statement."""
 
     def __init__(
-        self, rule: str, span: Span, suggestion: str | None = None, hint: str | None = None, related: tuple[tuple[Span, str], ...] = (), **fields: Any
+        self,
+        rule: str,
+        span: Span,
+        suggestion: str | None = None,
+        hint: str | None = None,
+        related: tuple[tuple[Span, str], ...] = (),
+        **fields: Any,
     ) -> None:
         super().__init__(rule)
         self.rule = rule

@@ -12,7 +12,16 @@ from adcore.frontend.context import Context
 from adcore.frontend.joins import cheap, choose, choose_arms, valued_arm
 from adcore.frontend.numpy_calls import METHODS
 from adcore.frontend.values import (
-    Abstract, ArrayRef, Binding, Conflict, LibraryRef, MethodRef, ModuleRef, NoneValue, Number, TupleOf, describe,
+    Abstract,
+    ArrayRef,
+    Conflict,
+    LibraryRef,
+    MethodRef,
+    ModuleRef,
+    NoneValue,
+    Number,
+    TupleOf,
+    describe,
 )  # fmt: skip
 from adcore.ir.types import BOOL, I64
 from adcore.suggest import suggest
@@ -21,17 +30,21 @@ DEEPEST = 150
 
 _REFUSED: dict[type[ast.expr], tuple[str, str, str | None]] = {
     ast.JoinedStr: ("an f-string", "compiled code works with numbers and arrays", None),
-    ast.Lambda: ("a `lambda`", "functions inside functions are not compiled yet", "Write it as a function at module level."),
+    ast.Lambda: ("a `lambda`", "functions stand at module level so far", "Write it as a function at module level."),
     ast.ListComp: ("a list comprehension", "lists are not compiled yet", "Fill an array in a loop."),
     ast.SetComp: ("a set comprehension", "sets are not compiled", "Fill an array in a loop."),
     ast.DictComp: ("a dict comprehension", "dicts are not compiled", "Use variables or arrays."),
     ast.GeneratorExp: ("a generator expression", "generators are not compiled", "Write a loop."),
-    ast.Dict: ("a dict", "dicts are not compiled", "Use variables or arrays."),
-    ast.Set: ("a set", "sets are not compiled", "Use variables or arrays."),
+    ast.Dict: ("a dict", "numbers are kept in variables and arrays", "Use variables or arrays."),
+    ast.Set: ("a set", "numbers are kept in variables and arrays", "Use variables or arrays."),
     ast.Await: ("`await`", "compiled code runs without an event loop", None),
     ast.Yield: ("`yield`", "generators are not compiled", "Return an array."),
     ast.YieldFrom: ("`yield from`", "generators are not compiled", "Return an array."),
-    ast.NamedExpr: ("an assignment inside an expression", "it is not compiled", "Assign in a statement of its own."),
+    ast.NamedExpr: (
+        "an assignment inside an expression",
+        "assignments are statements in compiled code",
+        "Assign in a statement of its own.",
+    ),
     ast.Starred: ("unpacking with `*`", "the number of items must be known", "Write the items one by one."),
     ast.Slice: ("a slice", "it stands outside an index", None),
 }
@@ -104,7 +117,9 @@ def _attribute(ctx: Context, node: ast.Attribute) -> Abstract:
         case LibraryRef():
             ctx.expression(node, f"`{ctx.text(node)}`", "adcore has no rule for it")
         case _:
-            ctx.expression(node, f"the attribute `{node.attr}`", f"{describe(base, True)} has no attributes in compiled code")
+            ctx.expression(
+                node, f"the attribute `{node.attr}`", f"{describe(base, True)} has no attributes in compiled code"
+            )
 
 
 def constant_of(ctx: Context, value: Abstract) -> Abstract:
@@ -133,7 +148,9 @@ def _array_attribute(ctx: Context, node: ast.Attribute, array: ArrayRef) -> Abst
             suggestion = f"{ctx.text(node.value, 200)}.{near}" if near else None
             remedy = f"; did you mean `{near}`?" if near else ""
             reason = f"arrays have no such attribute in compiled code{remedy}"
-            ctx.reject("language/unsupported-expression", node, suggestion, construct=f"the attribute `{name}`", reason=reason)
+            ctx.reject(
+                "language/unsupported-expression", node, suggestion, construct=f"the attribute `{name}`", reason=reason
+            )
 
 
 # Operators
@@ -198,7 +215,7 @@ def _compare_pair(ctx: Context, node: ast.Compare, op: ast.cmpop, left: Abstract
     if isinstance(op, ast.Is | ast.IsNot):
         return _identity(ctx, node, op, left, right)
     if type(op) not in arith.COMPARISONS:
-        ctx.expression(node, "`in`", "it is not compiled", "Compare with each value, or write a loop.")
+        ctx.expression(node, "`in`", "numbers are compared one by one", "Compare with each value, or write a loop.")
     name = arith.COMPARISONS[type(op)]
     match left, right:
         case Number(), Number():
@@ -206,7 +223,11 @@ def _compare_pair(ctx: Context, node: ast.Compare, op: ast.cmpop, left: Abstract
         case (ArrayRef() | Number(), ArrayRef() | Number()):
             return arrays.elementwise(ctx, lambda xs: arith.compare(ctx, name, xs[0], xs[1]), [left, right])
         case _:
-            ctx.mismatch(node, "the comparison", f"it is not defined for {describe(left, True)} and {describe(right, True)} in compiled code")
+            ctx.mismatch(
+                node,
+                "the comparison",
+                f"it is not defined for {describe(left, True)} and {describe(right, True)} in compiled code",
+            )
 
 
 def _identity(ctx: Context, node: ast.Compare, op: ast.cmpop, left: Abstract, right: Abstract) -> Number:
@@ -227,7 +248,11 @@ def truth(ctx: Context, value: Abstract, node: ast.AST) -> Number:
         case TupleOf() as of:
             return ctx.number(bool(of.items))
         case ArrayRef():
-            ctx.mismatch(node, "the condition", "an array has no truth value; reduce it with `np.any` or `np.all`, or test its size")
+            ctx.mismatch(
+                node,
+                "the condition",
+                "an array has no truth value; reduce it with `np.any` or `np.all`, or test its size",
+            )
         case other:
             ctx.mismatch(node, "the condition", f"{describe(other, True)} has no truth value in compiled code")
 
@@ -259,7 +284,9 @@ def _both(ctx: Context, first: Number, second: Callable[[], Abstract], node: ast
     if isinstance(value, Number) and value.kind is BOOL and cheap(arm.region) and arm.env == ctx.env:
         ctx.b.region.ops.extend(arm.region.ops)
         op = "and_" if is_and else "or_"
-        return Number(ctx.b.emit(op, [first.value, value.value]), BOOL, first.numpy is not False or value.numpy is not False)
+        return Number(
+            ctx.b.emit(op, [first.value, value.value]), BOOL, first.numpy is not False or value.numpy is not False
+        )
     other = valued_arm(ctx, lambda: first)
     if is_and:
         return choose_arms(ctx, first.value, (arm, value), other)
@@ -272,7 +299,9 @@ def _conditional(ctx: Context, node: ast.IfExp) -> Abstract:
         return lower_value(ctx, node.body if cond.const else node.orelse)
     value = choose(ctx, cond.value, lambda: lower_value(ctx, node.body), lambda: lower_value(ctx, node.orelse))
     if isinstance(value, Conflict):
-        ctx.mismatch(node, "the conditional expression", f"it is {value.first} on one side and {value.second} on the other")
+        ctx.mismatch(
+            node, "the conditional expression", f"it is {value.first} on one side and {value.second} on the other"
+        )
     return value
 
 
@@ -291,7 +320,7 @@ def _subscript(ctx: Context, node: ast.Subscript) -> Abstract:
 
 
 def slice_parts(ctx: Context, node: ast.Slice) -> list[Abstract | None]:
-    parts = []
+    parts: list[Abstract | None] = []
     for part in (node.lower, node.upper, node.step):
         value = None if part is None else lower_value(ctx, part)
         parts.append(None if isinstance(value, NoneValue) else value)
@@ -313,15 +342,24 @@ def index_array(ctx: Context, array: ArrayRef, node: ast.Subscript) -> Abstract:
 
 def _index_tuple(ctx: Context, base: TupleOf, node: ast.Subscript) -> Abstract:
     if isinstance(node.slice, ast.Slice):
-        bounds = [None if p is None else p.const if isinstance(p, Number) else "?" for p in slice_parts(ctx, node.slice)]
-        if all(bound is None or (isinstance(bound, int) and bound != 0) or bound == 0 for bound in bounds) and bounds[2] != 0:
-            return TupleOf(base.items[slice(*bounds)], base.display)
-        ctx.expression(node, f"a slice of a {base.display}", "its bounds must be constants")
+        bounds: list[int | None] = []
+        for part in slice_parts(ctx, node.slice):
+            if part is not None and not (isinstance(part, Number) and isinstance(part.const, int)):
+                ctx.expression(node, f"a slice of a {base.display}", "its bounds must be constants")
+            bounds.append(int(part.const) if isinstance(part, Number) and isinstance(part.const, int) else None)
+        if bounds[2] != 0:
+            return TupleOf(base.items[slice(bounds[0], bounds[1], bounds[2])], base.display)
+        ctx.expression(node, f"a slice of a {base.display}", "its step must not be zero")
     index = lower_value(ctx, node.slice)
     if not isinstance(index, Number) or index.kind is not I64:
         ctx.mismatch(node, "the index", f"it is {describe(index, True)}; a {base.display} is indexed with an int")
     if not isinstance(index.const, int):
-        ctx.expression(node, f"a {base.display} indexed by a variable", "the item's type must be known", "Make it an array with `np.array`.")
+        ctx.expression(
+            node,
+            f"a {base.display} indexed by a variable",
+            "the item's type must be known",
+            "Make it an array with `np.array`.",
+        )
     if not -len(base.items) <= index.const < len(base.items):
         ctx.mismatch(node, "the index", f"{index.const} is outside the {len(base.items)} items of the {base.display}")
     return base.items[index.const]
@@ -344,9 +382,8 @@ def _call(ctx: Context, node: ast.Call) -> Abstract:
     keywords: dict[str, Abstract] = {}
     for keyword in node.keywords:
         if keyword.arg is None:
-            ctx.expression(keyword.value, "unpacking with `**`", "the arguments must stand in the text", "Write them one by one.")
+            ctx.expression(
+                keyword.value, "unpacking with `**`", "the arguments must stand in the text", "Write them one by one."
+            )
         keywords[keyword.arg] = lower_value(ctx, keyword.value)
     return lower_call(ctx, node, callee, args, keywords)
-
-
-__all__ = ["Binding", "binary", "index_array", "lower", "lower_value", "slice_parts", "truth"]

@@ -18,9 +18,33 @@ from adcore.frontend.liveness import NOTHING, liveness
 from adcore.frontend.scope import local_names
 from adcore.frontend.session import Session, Specialised
 from adcore.frontend.shapes import (
-    ArrayShape, NumberShape, Shape, StaticShape, TupleShape, coerce, leaf_types, rebuild, shape_of,
+    ArrayShape,
+    NumberShape,
+    Shape,
+    StaticShape,
+    TupleShape,
+    coerce,
+    leaf_types,
+    rebuild,
+    shape_of,
 )  # fmt: skip
-from adcore.frontend.values import NONE, Abstract, ArrayRef, Binding, Broken, Conflict, FunctionRef, LibraryRef, ModuleRef, NoneValue, Number, Origin, Text, TupleOf, describe
+from adcore.frontend.values import (
+    NONE,
+    Abstract,
+    ArrayRef,
+    Binding,
+    Broken,
+    Conflict,
+    FunctionRef,
+    LibraryRef,
+    ModuleRef,
+    NoneValue,
+    Number,
+    Origin,
+    Text,
+    TupleOf,
+    describe,
+)
 from adcore.ir.build import Builder
 from adcore.ir.core import Function, Region, Value
 
@@ -46,7 +70,9 @@ def call_function(
         if callee.scope.module.own or not ctx.scope.module.own:
             raise
         reason = f"its source, {problem.span.file}:{problem.span.line}, is outside the language that adcore compiles"
-        raise Reject("language/unsupported-call", ctx.span(node.func), callee=ctx.text(node.func), reason=reason) from None
+        raise Reject(
+            "language/unsupported-call", ctx.span(node.func), callee=ctx.text(node.func), reason=reason
+        ) from None
 
 
 def _require_plain(ctx: Context, callee: FunctionRef, node: ast.Call) -> None:
@@ -71,7 +97,9 @@ def _dispatch(ctx: Context, callee: FunctionRef, arguments: dict[str, Abstract])
 # Arguments
 
 
-def bind(ctx: Context, callee: FunctionRef, args: Sequence[Abstract], keywords: Mapping[str, Abstract], node: ast.Call) -> dict[str, Abstract]:
+def bind(
+    ctx: Context, callee: FunctionRef, args: Sequence[Abstract], keywords: Mapping[str, Abstract], node: ast.Call
+) -> dict[str, Abstract]:
     """The parameters' values by name, as Python binds them."""
     spec = callee.node.args
 
@@ -79,7 +107,12 @@ def bind(ctx: Context, callee: FunctionRef, args: Sequence[Abstract], keywords: 
         ctx.reject("calls/wrong-arguments", node, callee=ctx.text(node.func), reason=reason)
 
     if spec.vararg or spec.kwarg:
-        ctx.reject("language/unsupported-call", node, callee=callee.name, reason="functions with `*` or `**` parameters are not compiled")
+        ctx.reject(
+            "language/unsupported-call",
+            node,
+            callee=callee.name,
+            reason="functions with `*` or `**` parameters are not compiled",
+        )
     positional = [a.arg for a in (*spec.posonlyargs, *spec.args)]
     bound = dict(zip(positional, args, strict=False))
     if len(args) > len(positional):
@@ -183,7 +216,11 @@ def _unhashable(shape: Shape) -> bool:
 def _argument_leaves(b: Builder, value: Abstract, shape: Shape, const: Any) -> list[Value]:
     match shape, value:
         case TupleShape(), TupleOf():
-            return [v for item, s, c in zip(value.items, shape.items, const, strict=True) for v in _argument_leaves(b, item, s, c)]
+            return [
+                v
+                for item, s, c in zip(value.items, shape.items, const, strict=True)
+                for v in _argument_leaves(b, item, s, c)
+            ]
         case _ if const is not None:
             return []
         case _:
@@ -209,7 +246,9 @@ def _specialise(session: Session, callee: FunctionRef, pairs: dict[str, tuple[Sh
     values = coerce(b, result, shape)
     b.op("return", values, results=[])
     name = session.fresh_name(callee.name if callee.name.isascii() else "function")
-    session.module.functions[name] = Function(name, region, tuple(leaf_types(shape)), {}, callee.scope.source.span_of_node(callee.node))
+    session.module.functions[name] = Function(
+        name, region, tuple(leaf_types(shape)), {}, callee.scope.source.span_of_node(callee.node)
+    )
     return Specialised(name, shape, ctx.deps)
 
 
@@ -231,7 +270,9 @@ def _without_literals(shape: Shape) -> Shape:
 def _parameter(ctx: Context, name: str, shape: Shape, const: Any) -> Abstract:
     """A parameter of a helper: fresh SSA parameters for the leaves of its shape."""
     if isinstance(shape, TupleShape):
-        items = tuple(_parameter(ctx, f"{name}{k}", s, c) for k, (s, c) in enumerate(zip(shape.items, const, strict=True)))
+        items = tuple(
+            _parameter(ctx, f"{name}{k}", s, c) for k, (s, c) in enumerate(zip(shape.items, const, strict=True))
+        )
         return TupleOf(items, shape.display)
     if const is not None:
         return ctx.number(const)
@@ -273,18 +314,27 @@ def run_function(ctx: Context) -> Abstract:
         return NONE
     if ctx.live is not False and not isinstance(returned.value, NoneValue):
         node = ctx.frame.node
-        ctx.reject("types/return-mismatch", _head(node), actual="nothing at the end of its body", expected=f"{describe(returned.value, True)} elsewhere")
+        ctx.reject("types/missing-return", head_of(node), name=node.name, other=describe(returned.value, True))
     match returned.value:
         case Conflict() as conflict:
-            span = ctx.span(_head(ctx.frame.node))
-            raise Reject("types/unstable-join", span, None, None, conflict.related, name=f"the result of {ctx.frame.node.name}", first=conflict.first, second=conflict.second)
+            span = ctx.span(head_of(ctx.frame.node))
+            raise Reject(
+                "types/unstable-join",
+                span,
+                None,
+                None,
+                conflict.related,
+                name=f"the result of {ctx.frame.node.name}",
+                first=conflict.first,
+                second=conflict.second,
+            )
         case Broken():
             raise Silent
         case value:
             return value
 
 
-def _head(node: ast.FunctionDef) -> ast.AST:
+def head_of(node: ast.FunctionDef) -> ast.AST:
     """The `def` line's name: where messages about the function as a whole stand."""
     offset = len("def ")
     head = ast.Pass(lineno=node.lineno, col_offset=node.col_offset + offset)

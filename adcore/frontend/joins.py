@@ -11,11 +11,22 @@ from dataclasses import dataclass, field
 
 from adcore.frontend.context import Context
 from adcore.frontend.shapes import (
-    BindingShape, ConflictShape, NumberShape, Shape, StaticShape, binding_shape, coerce, join_bindings, join_shapes, poison, rebuild, shape_of, size_number,
+    ArrayShape,
+    BindingShape,
+    NumberShape,
+    Shape,
+    binding_shape,
+    coerce,
+    join_bindings,
+    join_shapes,
+    poison,
+    rebuild,
+    shape_of,
 )  # fmt: skip
-from adcore.frontend.values import Abstract, ArrayRef, Binding, Conflict, Number, TupleOf
+from adcore.frontend.values import Abstract, ArrayRef, Binding, Conflict, Number, TupleOf, describe
 from adcore.ir.core import Region, Value
 from adcore.ir.opdef import REGISTRY, Cost, Effect
+from adcore.ir.types import Type, join
 from adcore.source import Span
 
 EXITS = ("return", "break")
@@ -86,11 +97,14 @@ class Phis:
     def binding(self, then: Arm, other: Arm, name: str) -> Callable[[], Binding]:
         a, b = then.env.get(name), other.env.get(name)
         if a is not None and a is b:
-            return lambda: a
+            unchanged = a
+            return lambda: unchanged
         if name not in EXITS and (then.gone or other.gone):
             # the arm that left the function has no say
             if then.gone and other.gone:
-                return lambda: a or b or Binding(Conflict("unbound", "unbound"), False)
+                either = a or b
+                assert either is not None
+                return lambda: either
             a, b = (None, b) if then.gone else (a, None)
         shape = join_bindings(binding_shape(a), binding_shape(b))
         if a is not None and b is not None:
@@ -98,8 +112,9 @@ class Phis:
         else:
             value = self._one_sided(a, b)
         defined = self._defined(a, b, shape, then, other, name)
-        span = (a or b).span if a is None or b is None else a.span  # type: ignore[union-attr]
-        return lambda: locate(Binding(value(), defined(), span), a, b)
+        some = a or b
+        assert some is not None
+        return lambda: locate(Binding(value(), defined(), some.span), a, b)
 
     def _one_sided(self, a: Binding | None, b: Binding | None) -> Callable[[], Abstract]:
         have = a or b
@@ -124,11 +139,13 @@ class Phis:
             return lambda: a
         match a, b:
             case Number(), Number() if same_constant(a, b):
-                return lambda: self.ctx.number(a.const, bool(a.numpy))  # type: ignore[arg-type]
+                const, numpy = a.const, bool(a.numpy)
+                assert const is not None
+                return lambda: self.ctx.number(const, numpy)
             case TupleOf(), TupleOf() if len(a.items) == len(b.items):
                 items = [self.value(x, y) for x, y in zip(a.items, b.items, strict=True)]
                 return lambda: TupleOf(tuple(item() for item in items), a.display)
-            case ArrayRef(), ArrayRef() if isinstance(join_shapes(shape_of(a), shape_of(b)), StaticShape | ConflictShape) is False:
+            case ArrayRef(), ArrayRef() if isinstance(join_shapes(shape_of(a), shape_of(b)), ArrayShape):
                 return self._arrays(a, b)
             case _:
                 pass
@@ -193,34 +210,35 @@ class Phis:
         return self.slot(sides[0], sides[1])
 
 
-def join_ir_types(x: Value, y: Value):  # type: ignore[no-untyped-def]
-    from adcore.ir.types import join
-
+def join_ir_types(x: Value, y: Value) -> Type:
     joined = join(x.type, y.type)
     assert joined is not None, f"{x.type} and {y.type} were joined"
     return joined
 
 
 def same_constant(a: Number, b: Number) -> bool:
-    if a.const is None or b.const is None or a.kind != b.kind or not isinstance(a.numpy, bool) or a.numpy is not b.numpy:
+    if (
+        a.const is None
+        or b.const is None
+        or a.kind != b.kind
+        or not isinstance(a.numpy, bool)
+        or a.numpy is not b.numpy
+    ):
         return False
     return repr(a.const) == repr(b.const)
 
 
 def locate(binding: Binding, *sources: Binding | None) -> Binding:
-    """Tell a fresh conflict where its two types come from, and which literal would resolve it."""
+    """Tell a fresh conflict where its two types come from."""
     conflict = binding.value
     if not isinstance(conflict, Conflict) or conflict.related:
         return binding
     related: list[tuple[Span, str]] = []
-    suggestion = None
     for source in sources:
         if source is None or source.span is None or isinstance(source.value, Conflict):
             continue
-        from adcore.frontend.values import describe
-
         related.append((source.span, f"{describe(source.value)} here"))
-    return Binding(Conflict(conflict.first, conflict.second, tuple(related), suggestion), binding.defined, binding.span)
+    return Binding(Conflict(conflict.first, conflict.second, tuple(related)), binding.defined, binding.span)
 
 
 def cheap(region: Region) -> bool:
@@ -259,6 +277,3 @@ def choose_arms(ctx: Context, cond: Value, first: tuple[Arm, Abstract], second: 
         arm.env[key] = Binding(value)
     join_arms(ctx, cond, first[0], second[0], [*ctx.env, key])
     return ctx.env.pop(key).value
-
-
-__all__ = ["Arm", "Phis", "cheap", "choose", "choose_arms", "join_arms", "locate", "lower_arm", "size_number", "valued_arm"]

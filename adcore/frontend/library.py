@@ -6,18 +6,29 @@ CPython does. `ELEMENTWISE` rows are NumPy ufuncs: the same function on a scalar
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from adcore.frontend.arith import as_float, as_int, common_kind, compare, divide, int_binary, power, to_int
+from adcore.frontend.arith import (
+    as_float,
+    as_int,
+    binary,
+    common_kind,
+    compare,
+    divide,
+    int_binary,
+    power,
+    to_int,
+    truth,
+)
 from adcore.frontend.context import Context
 from adcore.frontend.shapes import convert
 from adcore.frontend.values import Number
 from adcore.ir.core import Value
 from adcore.ir.types import BOOL, F64, I64
-import ast
 
 Check: TypeAlias = Callable[[Context, Sequence[Value], Value], "tuple[Value, str, str] | None"]
 DOMAIN = "math domain error"
@@ -48,7 +59,11 @@ def _overflow(ctx: Context, xs: Sequence[Value], r: Value) -> tuple[Value, str, 
 
 def _not(compare_with: str, bound: float, absolute: bool = False) -> Check:
     """ValueError where the comparison holds; it does not for NaN."""
-    return _domain(lambda ctx, xs: ctx.b.not_(ctx.b.emit(compare_with, [ctx.b.fabs(xs[0]) if absolute else xs[0], ctx.b.f64(bound)])))
+    return _domain(
+        lambda ctx, xs: ctx.b.not_(
+            ctx.b.emit(compare_with, [ctx.b.fabs(xs[0]) if absolute else xs[0], ctx.b.f64(bound)])
+        )
+    )
 
 
 def _no_new_nan(ctx: Context, xs: Sequence[Value], r: Value) -> tuple[Value, str, str]:
@@ -95,7 +110,13 @@ MATH: dict[str, MathRule] = {
 }  # fmt: skip
 
 MATH_CONSTANTS: dict[str, float] = {"pi": math.pi, "e": math.e, "tau": math.tau, "inf": math.inf, "nan": math.nan}
-NUMPY_CONSTANTS: dict[str, float] = {"pi": math.pi, "e": math.e, "inf": math.inf, "nan": math.nan, "euler_gamma": 0.5772156649015329}
+NUMPY_CONSTANTS: dict[str, float] = {
+    "pi": math.pi,
+    "e": math.e,
+    "inf": math.inf,
+    "nan": math.nan,
+    "euler_gamma": 0.5772156649015329,
+}
 
 
 def apply_math(ctx: Context, rule: MathRule, xs: Sequence[Number]) -> Number:
@@ -218,8 +239,6 @@ def _int_sign(ctx: Context, xs: Sequence[Number]) -> Number:
 
 def _arithmetic(symbol: str) -> Rule:
     def rule(ctx: Context, xs: Sequence[Number]) -> Number:
-        from adcore.frontend.arith import binary
-
         return binary(ctx, symbol, xs[0], xs[1], ast.Pass(lineno=1, col_offset=0))
 
     return rule
@@ -248,21 +267,15 @@ def _classify(op: str) -> Ufunc:
 
 
 def _logical(op: str) -> Ufunc:
-    from adcore.frontend.arith import truth
-
     return Ufunc(2, lambda ctx, xs: Number(ctx.b.emit(op, [truth(ctx, x) for x in xs]), BOOL, True))
 
 
 def _logical_not(ctx: Context, xs: Sequence[Number]) -> Number:
-    from adcore.frontend.arith import truth
-
     return Number(ctx.b.not_(truth(ctx, xs[0])), BOOL, True)
 
 
 def where(ctx: Context, xs: Sequence[Number]) -> Number:
     """`np.where(c, x, y)` of one element."""
-    from adcore.frontend.arith import truth
-
     kind = common_kind(xs[1], xs[2])
     x, y = (convert(ctx.b, v, kind) for v in xs[1:])
     return Number(ctx.b.select(truth(ctx, xs[0]), x, y), kind, True)
@@ -312,6 +325,45 @@ def binary_minus(ctx: Context, x: Number) -> Number:
 
 
 OTHER_NUMPY = frozenset(
-    "array asarray zeros ones empty full arange linspace zeros_like ones_like empty_like full_like sum mean dot vdot inner matmul prod max min amax "
-    "amin reshape ravel copy concatenate hstack size shape ndim float64 int64 bool_ round var std any all".split()
+    [
+        "array",
+        "asarray",
+        "zeros",
+        "ones",
+        "empty",
+        "full",
+        "arange",
+        "linspace",
+        "zeros_like",
+        "ones_like",
+        "empty_like",
+        "full_like",
+        "sum",
+        "mean",
+        "dot",
+        "vdot",
+        "inner",
+        "matmul",
+        "prod",
+        "max",
+        "min",
+        "amax",
+        "amin",
+        "reshape",
+        "ravel",
+        "copy",
+        "concatenate",
+        "hstack",
+        "size",
+        "shape",
+        "ndim",
+        "float64",
+        "int64",
+        "bool_",
+        "round",
+        "var",
+        "std",
+        "any",
+        "all",
+    ]
 )

@@ -110,6 +110,8 @@ def assigned(body: Sequence[ast.stmt]) -> Names:
         if isinstance(node, ast.FunctionDef):
             names.add(node.name)
             continue
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names |= {a.asname or a.name.partition(".")[0] for a in node.names}
         if isinstance(node, ast.Lambda):
             continue
         stack.extend(ast.iter_child_nodes(node))

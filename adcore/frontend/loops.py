@@ -8,19 +8,28 @@ exit makes undefined is poison.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from adcore.frontend import arrays
 from adcore.frontend.arith import as_int, int_binary
 from adcore.frontend.context import INT64_MAX, INT64_MIN, Context
-from adcore.frontend.errors import Reject
-from adcore.frontend.joins import EXITS, Arm, join_arms, locate, lower_arm
+from adcore.frontend.joins import EXITS, join_arms, locate, lower_arm
 from adcore.frontend.liveness import Exits, assigned, exits, stored
 from adcore.frontend.shapes import (
-    BindingShape, ConflictShape, NumberShape, Shape, TupleShape, binding_shape, coerce, join_bindings, leaf_types, poison, rebuild,
+    BindingShape,
+    ConflictShape,
+    NumberShape,
+    Shape,
+    TupleShape,
+    binding_shape,
+    coerce,
+    join_bindings,
+    leaf_types,
+    poison,
+    rebuild,
 )  # fmt: skip
-from adcore.frontend.values import NONE, Abstract, ArrayRef, Binding, Iteration, Number, RangeOf, TupleOf, describe
+from adcore.frontend.values import Abstract, ArrayRef, Binding, Broken, Iteration, Number, RangeOf, TupleOf, describe
 from adcore.ir.core import Region, Value
 from adcore.ir.types import BOOL, I64, Type
 
@@ -81,7 +90,8 @@ class Carried:
                 flag = binding.defined if binding is not None else False
                 out.append(b.const(flag) if isinstance(flag, bool) else flag)
             form = self.form(name)
-            out += poison(b, form) if binding is None or form is None else coerce(b, binding.value, form)
+            missing = binding is None or form is None or isinstance(binding.value, Broken)
+            out += poison(b, form) if missing or binding is None or form is None else coerce(b, binding.value, form)
         return out
 
     def enter(self, env: dict[str, Binding], leaves: Sequence[Value]) -> None:
@@ -108,7 +118,8 @@ class Carried:
         new = {}
         for name in self.names:
             end = env.get(name)
-            if gone and name not in EXITS:
+            broken = end is not None and isinstance(end.value, Broken)  # it was reported and says nothing about types
+            if broken or (gone and name not in EXITS):
                 new[name] = self.shapes[name]
                 continue
             new[name] = join_bindings(self.shapes[name], binding_shape(end))
@@ -135,7 +146,12 @@ def carried_names(ctx: Context, node: ast.For | ast.While, found: Exits) -> Carr
         names.append("break")
     before = {name: ctx.env[name] for name in names if name in ctx.env}
     shapes = {name: binding_shape(before.get(name)) for name in names}
-    augmented = frozenset(n.target.id for s in node.body for n in ast.walk(s) if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name))
+    augmented = frozenset(
+        n.target.id
+        for s in node.body
+        for n in ast.walk(s)
+        if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)
+    )
     return Carried(ctx, names, shapes, before, augmented)
 
 
@@ -301,12 +317,16 @@ def positions(ctx: Context, iterable: Abstract, node: ast.expr) -> tuple[Number,
         case Iteration(kind="zip"):
             return _zipped(ctx, [positions(ctx, part, node) for part in iterable.parts])
         case TupleOf():
-            ctx.expression(node, f"a {iterable.display} among what is iterated over together", "make it an array with `np.array`")
+            ctx.expression(
+                node, f"a {iterable.display} among what is iterated over together", "make it an array with `np.array`"
+            )
         case _:
             ctx.mismatch(node, "the loop", f"{describe(iterable, True)} cannot be iterated over")
 
 
-def _zipped(ctx: Context, parts: list[tuple[Number, Callable[[Number], Abstract]]]) -> tuple[Number, Callable[[Number], Abstract]]:
+def _zipped(
+    ctx: Context, parts: list[tuple[Number, Callable[[Number], Abstract]]]
+) -> tuple[Number, Callable[[Number], Abstract]]:
     size = parts[0][0]
     for other, _ in parts[1:]:
         if not arrays.same_size(size, other):
@@ -352,7 +372,9 @@ def make_range(ctx: Context, parts: Sequence[Abstract], node: ast.Call) -> Range
     numbers = []
     for part, text in zip(parts, node.args, strict=True):
         if not isinstance(part, Number) or part.kind not in (I64, BOOL):
-            ctx.mismatch(text, "`range`", f"its bounds must be ints, not {describe(part, True)}", "Convert it with `int(...)`.")
+            ctx.mismatch(
+                text, "`range`", f"its bounds must be ints, not {describe(part, True)}", "Convert it with `int(...)`."
+            )
         numbers.append(as_int(ctx, part))
     low = ctx.number(0) if len(numbers) == 1 else numbers[0]
     high = numbers[0] if len(numbers) == 1 else numbers[1]
@@ -371,7 +393,11 @@ def unroll(ctx: Context, node: ast.For, items: list[Abstract], block: RunBlock, 
     if len(items) > LARGEST_UNROLLED:
         ctx.statement(node, f"a loop over {len(items)} items of a tuple", "make them an array with `np.array`")
     if found.breaks or found.continues:
-        ctx.statement(node, "`break` or `continue` in a loop over a tuple", "loop over an array made with `np.array`, or over its indices")
+        ctx.statement(
+            node,
+            "`break` or `continue` in a loop over a tuple",
+            "loop over an array made with `np.array`, or over its indices",
+        )
     needed = ctx.frame.liveness.needed_at_head(node) | ctx.loop_needed
     for k, item in enumerate(items):
         assign(ctx, node.target, item, node)
@@ -475,6 +501,3 @@ def _again(ctx: Context, node: ast.While, found: Exits, test: Callable[[Context]
     with ctx.arm(other):
         b.yield_(b.const(False))
     return b.op("if", [stay], {}, [BOOL], [then.region, other]).result
-
-
-__all__ = ["NONE", "Arm", "Iterable", "Reject", "lower_for", "lower_while", "make_range", "range_length"]

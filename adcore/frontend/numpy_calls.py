@@ -12,8 +12,20 @@ import numpy as np
 from adcore.frontend import arith, arrays, library
 from adcore.frontend.context import Context
 from adcore.frontend.errors import Reject
+from adcore.frontend.loops import range_length
 from adcore.frontend.shapes import convert, size_number
-from adcore.frontend.values import NONE, Abstract, ArrayRef, LibraryRef, MethodRef, NoneValue, Number, Origin, TupleOf, describe
+from adcore.frontend.values import (
+    NONE,
+    Abstract,
+    ArrayRef,
+    LibraryRef,
+    MethodRef,
+    NoneValue,
+    Number,
+    RangeOf,
+    TupleOf,
+    describe,
+)
 from adcore.ir.core import Value
 from adcore.ir.types import BOOL, F64, I64, Array, Scalar
 from adcore.suggest import suggest
@@ -36,14 +48,18 @@ class NumpyCall:
 
 
 def refuse(ctx: Context, node: ast.Call, reason: str, suggestion: str | None = None) -> NoReturn:
-    raise Reject("language/unsupported-call", ctx.span(node.func), suggestion, callee=ctx.text(node.func), reason=reason)
+    raise Reject(
+        "language/unsupported-call", ctx.span(node.func), suggestion, callee=ctx.text(node.func), reason=reason
+    )
 
 
 def wrong(ctx: Context, call: NumpyCall, reason: str) -> NoReturn:
     ctx.reject("calls/wrong-arguments", call.node, callee=ctx.text(call.node.func), reason=reason)
 
 
-def call_numpy(ctx: Context, node: ast.Call, name: str, args: Sequence[Abstract], keywords: Mapping[str, Abstract]) -> Abstract:
+def call_numpy(
+    ctx: Context, node: ast.Call, name: str, args: Sequence[Abstract], keywords: Mapping[str, Abstract]
+) -> Abstract:
     call = NumpyCall(node, name, args, keywords)
     if name in FUNCTIONS:
         least, most, allowed, function = FUNCTIONS[name]
@@ -53,7 +69,7 @@ def call_numpy(ctx: Context, node: ast.Call, name: str, args: Sequence[Abstract]
         ufunc = library.ELEMENTWISE[name]
         _check(ctx, call, ufunc.arity, ufunc.arity, ())
         operands = [_operand(ctx, call, arg, k) for k, arg in enumerate(args)]
-        return _safe_elementwise(ctx, call, lambda xs: ufunc.rule(ctx, xs), operands)
+        return arrays.elementwise(ctx, lambda xs: ufunc.rule(ctx, xs), operands)
     near = suggest(name, [*FUNCTIONS, *library.ELEMENTWISE])
     if hasattr(np, name):
         refuse(ctx, node, "adcore has no rule for it yet")
@@ -62,7 +78,9 @@ def call_numpy(ctx: Context, node: ast.Call, name: str, args: Sequence[Abstract]
     refuse(ctx, node, reason, base + near if base and near else None)
 
 
-def call_method(ctx: Context, node: ast.Call, method: MethodRef, args: Sequence[Abstract], keywords: Mapping[str, Abstract]) -> Abstract:
+def call_method(
+    ctx: Context, node: ast.Call, method: MethodRef, args: Sequence[Abstract], keywords: Mapping[str, Abstract]
+) -> Abstract:
     call = NumpyCall(node, method.name, [method.array, *args], keywords, True)
     least, most, allowed, function = METHODS[method.name]
     _check(ctx, call, least, most, allowed)
@@ -88,10 +106,6 @@ def _operand(ctx: Context, call: NumpyCall, value: Abstract, position: int) -> N
     ctx.mismatch(node, f"`{ctx.text(call.node.func)}`", f"it takes numbers and arrays, not {describe(value, True)}")
 
 
-def _safe_elementwise(ctx: Context, call: NumpyCall, function: arrays.Element, operands: Sequence[Number | ArrayRef]) -> Abstract:
-    return arrays.elementwise(ctx, function, operands)
-
-
 def array_argument(ctx: Context, call: NumpyCall, position: int = 0) -> ArrayRef:
     value = call.args[position] if position < len(call.args) else None
     if value is None:
@@ -113,7 +127,15 @@ def dtype_argument(ctx: Context, call: NumpyCall, position: int, default: Scalar
             wrong(ctx, call, "arrays of float64, int64 and bool are compiled, other element types are not yet")
 
 
-_DTYPES: dict[str, Scalar] = {"float": F64, "float64": F64, "double": F64, "int": I64, "int64": I64, "bool": BOOL, "bool_": BOOL}
+_DTYPES: dict[str, Scalar] = {
+    "float": F64,
+    "float64": F64,
+    "double": F64,
+    "int": I64,
+    "int64": I64,
+    "bool": BOOL,
+    "bool_": BOOL,
+}
 
 
 # Creation
@@ -135,7 +157,11 @@ def _array(ctx: Context, call: NumpyCall) -> Abstract:
                 return value
             return arrays.copy(ctx, value, kind)
         case _:
-            refuse(ctx, call.node, f"of {describe(value, True)} it makes an array without dimensions, which is not compiled yet")
+            refuse(
+                ctx,
+                call.node,
+                f"of {describe(value, True)} it makes an array without dimensions, which is not compiled yet",
+            )
 
 
 def _no_truncation(ctx: Context, call: NumpyCall, have: Scalar, want: Scalar) -> None:
@@ -149,7 +175,9 @@ def _filled_with(fill: float | None) -> Callable[[Context, NumpyCall], Abstract]
         if shape is None:
             wrong(ctx, call, "its size is missing")
         kind = dtype_argument(ctx, call, 1, F64)
-        size = arrays.length(ctx, shape, call.node.args[0] if call.node.args else call.node, f"`{ctx.text(call.node.func)}`")
+        size = arrays.length(
+            ctx, shape, call.node.args[0] if call.node.args else call.node, f"`{ctx.text(call.node.func)}`"
+        )
         return arrays.allocate(ctx, size, kind, _fill(fill, kind))
 
     return make
@@ -202,15 +230,16 @@ def _arange(ctx: Context, call: NumpyCall) -> Abstract:
     step = parts[2] if len(parts) == 3 else ctx.number(1)
     kind = arith.common_kind(low, high, step)
     wanted = dtype_argument(ctx, call, 3, F64 if kind is F64 else I64)
-    made = _float_arange(ctx, low, high, step) if kind is F64 else _int_arange(ctx, *(arith.as_int(ctx, p) for p in (low, high, step)))
+    made = (
+        _float_arange(ctx, low, high, step)
+        if kind is F64
+        else _int_arange(ctx, *(arith.as_int(ctx, p) for p in (low, high, step)))
+    )
     _no_truncation(ctx, call, made.dtype, wanted)
     return made if wanted is made.dtype else arrays.copy(ctx, made, wanted)
 
 
 def _int_arange(ctx: Context, low: Number, high: Number, step: Number) -> ArrayRef:
-    from adcore.frontend.loops import range_length
-    from adcore.frontend.values import RangeOf
-
     _nonzero_step(ctx, step)
     size = range_length(ctx, RangeOf(low, high, step))
 
@@ -279,7 +308,11 @@ def _linspace(ctx: Context, call: NumpyCall) -> Abstract:
 
 def _no_axis(ctx: Context, call: NumpyCall) -> None:
     axis = call.get(1, "axis")
-    if axis is not None and not isinstance(axis, NoneValue) and not (isinstance(axis, Number) and axis.const in (0, -1)):
+    if (
+        axis is not None
+        and not isinstance(axis, NoneValue)
+        and not (isinstance(axis, Number) and axis.const in (0, -1))
+    ):
         wrong(ctx, call, "an array of one dimension has no such `axis`")
 
 
@@ -438,5 +471,3 @@ METHODS: dict[str, Row] = {
     "dot": (2, 2, (), _dot), "copy": (1, 1, (), _copy), "flatten": (1, 1, (), _copy), "ravel": (1, 1, (), _ravel),
     "reshape": (2, 3, (), _reshape), "astype": (2, 2, ("dtype",), _astype), "fill": (2, 2, (), _fill_method), "clip": (3, 3, (), _clip_method),
 }  # fmt: skip
-
-__all__ = ["METHODS", "Origin", "call_method", "call_numpy"]

@@ -71,7 +71,9 @@ class Project:
 
     def _folders(self) -> list[tuple[Path, bool]]:
         installed = [Path(entry) for entry in sys.path if entry]
-        return [(root, True) for root in self.roots] + [(entry, False) for entry in installed if entry not in self.roots]
+        return [(root, True) for root in self.roots] + [
+            (entry, False) for entry in installed if entry not in self.roots
+        ]
 
     def _read(self, path: Path) -> str | None:
         overlay = self.overlays.get(str(path), self._resolved.get(str(path.absolute())))

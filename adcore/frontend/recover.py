@@ -97,5 +97,7 @@ def _try(text: str, check: bool) -> ast.Module | Exception:
 def _finding(source: SourceText, error: Exception) -> SyntaxFinding:
     if isinstance(error, SyntaxError):
         return SyntaxFinding(source.span_of_syntax_error(error), error.msg or "invalid syntax")
-    reason = "it is nested too deeply" if isinstance(error, (RecursionError, MemoryError)) else str(error) or "invalid text"
+    reason = (
+        "it is nested too deeply" if isinstance(error, (RecursionError, MemoryError)) else str(error) or "invalid text"
+    )
     return SyntaxFinding(Span(source.path, 1, 1, 1, 2), reason)

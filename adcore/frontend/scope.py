@@ -15,7 +15,24 @@ from adcore.frontend.project import LIBRARIES, ModuleSource, Project
 from adcore.frontend.values import FunctionRef, LibraryRef, ModuleRef
 from adcore.source import SourceText
 
-MUTATORS = frozenset({"append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "fill", "put", "resize", "setflags", "partition", "itemset"})
+MUTATORS = frozenset(
+    {
+        "append",
+        "extend",
+        "insert",
+        "pop",
+        "remove",
+        "clear",
+        "sort",
+        "reverse",
+        "fill",
+        "put",
+        "resize",
+        "setflags",
+        "partition",
+        "itemset",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +137,16 @@ def _definitions(scope: Scope, statement: ast.stmt) -> Iterator[tuple[str, Defin
                     scope.stars.append(target)
                 else:
                     yield alias.asname or alias.name, Imported(target, alias.name)
-        case ast.Assign(targets=[ast.Name(id=name)], value=value) | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+        case (
+            ast.Assign(targets=[ast.Name(id=name)], value=value)
+            | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
+        ):
             yield name, Constant(scope, name, value)
         case ast.Assign():
-            for target in statement.targets:
-                for node in ast.walk(target):
+            for place in statement.targets:
+                for node in ast.walk(place):
                     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                        yield from _unpacked(scope, statement, target, node.id)
+                        yield from _unpacked(scope, statement, place, node.id)
         case ast.For() | ast.With():
             for node in ast.walk(statement):
                 if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -189,7 +209,11 @@ def _locals_everywhere(tree: ast.Module, names: set[str]) -> set[str]:
     own: set[str] = set()
     for name in names:
         users = [f for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) and _mentions_store(f, name)]
-        outside = any(_base_of_change(s, name) for s in tree.body if not isinstance(s, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef))
+        outside = any(
+            _base_of_change(s, name)
+            for s in tree.body
+            if not isinstance(s, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef)
+        )
         if users and not outside and all(name in local_names(f) for f in users):
             own.add(name)
     return own
@@ -208,7 +232,9 @@ def _base_of_change(statement: ast.stmt, name: str) -> bool:
                 return True
             case ast.Subscript(ctx=ast.Store()) | ast.Attribute(ctx=ast.Store()) if name in _base(node):
                 return True
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=base), attr=method)) if base == name and method in MUTATORS:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=base), attr=method)) if (
+                base == name and method in MUTATORS
+            ):
                 return True
             case _:
                 pass
@@ -261,7 +287,9 @@ class Resolver:
     def attribute(self, module: str, name: str, used: Callable[[Scope, str], None]) -> Meaning:
         return self._attribute(module, name, used, ())
 
-    def _resolve(self, scope: Scope, name: str, used: Callable[[Scope, str], None], seen: tuple[tuple[str, str], ...]) -> Meaning:
+    def _resolve(
+        self, scope: Scope, name: str, used: Callable[[Scope, str], None], seen: tuple[tuple[str, str], ...]
+    ) -> Meaning:
         definition = scope.names.get(name)
         if definition is None:
             return self._from_star(scope, name, used, seen)
@@ -280,7 +308,9 @@ class Resolver:
     def _is_namespace(self, module: str) -> bool:
         return any(root.joinpath(*module.split(".")).is_dir() for root in self.project.roots)
 
-    def _attribute(self, module: str, name: str, used: Callable[[Scope, str], None], seen: tuple[tuple[str, str], ...]) -> Meaning:
+    def _attribute(
+        self, module: str, name: str, used: Callable[[Scope, str], None], seen: tuple[tuple[str, str], ...]
+    ) -> Meaning:
         if module.partition(".")[0] in LIBRARIES:
             return ModuleRef(f"{module}.{name}") if (module, name) in SUBMODULES else LibraryRef(module, name)
         if (module, name) in seen or len(seen) > 50:
@@ -294,7 +324,9 @@ class Resolver:
             return ModuleRef(f"{module}.{name}")
         return Missing(module, name) if scope is not None else Missing(module)
 
-    def _from_star(self, scope: Scope, name: str, used: Callable[[Scope, str], None], seen: tuple[tuple[str, str], ...]) -> Meaning:
+    def _from_star(
+        self, scope: Scope, name: str, used: Callable[[Scope, str], None], seen: tuple[tuple[str, str], ...]
+    ) -> Meaning:
         for module in scope.stars:
             if module in LIBRARIES or name.startswith("_"):
                 continue

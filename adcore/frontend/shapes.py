@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from adcore.frontend.values import NONE, Abstract, ArrayRef, Binding, Broken, Conflict, Number, Origin, TupleOf, describe
+from adcore.frontend.values import Abstract, ArrayRef, Binding, Broken, Conflict, Number, Origin, TupleOf, describe
 from adcore.ir.build import Builder
 from adcore.ir.core import Value
 from adcore.ir.types import BOOL, F64, I64, Array, Scalar, Type
@@ -68,7 +68,9 @@ class BindingShape:
 def shape_of(value: Abstract) -> Shape:
     match value:
         case Number():
-            literal = value.kind is I64 and (value.literal or (isinstance(value.const, int) and abs(value.const) <= LARGEST_EXACT))
+            literal = value.kind is I64 and (
+                value.literal or (isinstance(value.const, int) and abs(value.const) <= LARGEST_EXACT)
+            )
             if value.kind is BOOL:  # the class of a bool is never worth a bit of its own
                 return NumberShape(BOOL, value.numpy is not False)
             return NumberShape(value.kind, value.numpy if isinstance(value.numpy, bool) else None, literal)
@@ -239,9 +241,3 @@ def array_ref(b: Builder, value: Value, origin: Origin, name: str = "") -> Array
     assert isinstance(value.type, Array)
     sizes = tuple(size_number(b.dim(value, axis=k)) for k in range(value.type.rank))
     return ArrayRef(value, value.type.dtype, sizes, origin, name)
-
-
-__all__ = [
-    "NONE", "ArrayShape", "BindingShape", "ConflictShape", "NumberShape", "Shape", "StaticShape", "TupleShape", "array_ref", "binding_shape",
-    "coerce", "convert", "describe_shape", "join_bindings", "join_shapes", "leaf_types", "poison", "rebuild", "shape_of", "size_number",
-]  # fmt: skip

@@ -7,18 +7,29 @@ goes under `if live`.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
-from adcore.frontend import arith, arrays, loops
+from adcore.frontend import arrays, loops
 from adcore.frontend.arith import SYMBOLS
 from adcore.frontend.context import EXCEPTIONS, Context
 from adcore.frontend.errors import Reject, Silent
 from adcore.frontend.expressions import binary, lower, lower_value, slice_parts, truth
 from adcore.frontend.joins import join_arms, lower_arm
-from adcore.frontend.liveness import NOTHING, Names, always_exits, assigned, exits
-from adcore.frontend.values import NONE, Abstract, ArrayRef, Binding, Broken, LibraryRef, NoneValue, Number, TupleOf, describe
+from adcore.frontend.liveness import Names, always_exits, assigned, exits
+from adcore.frontend.values import (
+    NONE,
+    Abstract,
+    ArrayRef,
+    Binding,
+    Broken,
+    LibraryRef,
+    NoneValue,
+    Number,
+    TupleOf,
+    describe,
+)
 from adcore.ir.core import Value
-from adcore.ir.types import BOOL, I64
 
 _REFUSED: dict[type[ast.stmt], tuple[str, str, str | None]] = {
     ast.With: ("a `with` block", "compiled code manages no contexts", None),
@@ -26,14 +37,18 @@ _REFUSED: dict[type[ast.stmt], tuple[str, str, str | None]] = {
     ast.AsyncFor: ("an `async for` loop", "compiled code runs without an event loop", None),
     ast.Try: ("`try`", "compiled code cannot catch exceptions", "Test for the case with `if` before it can raise."),
     ast.TryStar: ("`try`", "compiled code cannot catch exceptions", "Test for the case with `if` before it can raise."),
-    ast.FunctionDef: ("a function inside a function", "it is not compiled yet", "Move it to module level."),
+    ast.FunctionDef: (
+        "a function inside a function",
+        "functions stand at module level so far",
+        "Move it to module level.",
+    ),
     ast.AsyncFunctionDef: ("an async function", "compiled code runs without an event loop", None),
     ast.ClassDef: ("a class", "compiled code works with numbers and arrays", "Move it to module level."),
     ast.Global: ("`global`", "compiled code cannot change the module's variables", "Pass the value in and return it."),
     ast.Nonlocal: ("`nonlocal`", "functions inside functions are not compiled yet", None),
     ast.Import: ("an `import` inside a function", "modules are imported once", "Move it to the top of the module."),
     ast.ImportFrom: ("an `import` inside a function", "modules are imported once", "Move it to the top of the module."),
-    ast.Match: ("`match`", "it is not compiled yet", "Write it with `if` and `elif`."),
+    ast.Match: ("`match`", "branches are written with `if` so far", "Write it with `if` and `elif`."),
 }
 
 
@@ -42,10 +57,10 @@ def block(ctx: Context, body: Sequence[ast.stmt], needed: Names) -> None:
     for k, statement in enumerate(body):
         rest = body[k + 1 :]
         if isinstance(statement, ast.If) and rest and (always_exits(statement.body) or always_exits(statement.orelse)):
-            if not guarded(ctx, lambda s=statement, r=rest: _split(ctx, s, r, needed), statement):  # type: ignore[misc]
+            if not guarded(ctx, partial(_split, ctx, statement, rest, needed), statement):
                 block(ctx, rest, needed)
             return
-        guarded(ctx, lambda s=statement: lower_statement(ctx, s), statement)  # type: ignore[misc]
+        guarded(ctx, partial(lower_statement, ctx, statement), statement)
         if ctx.live is False:
             return
         if isinstance(ctx.live, Value) and rest:
@@ -53,12 +68,12 @@ def block(ctx: Context, body: Sequence[ast.stmt], needed: Names) -> None:
             return
 
 
-def guarded(ctx: Context, run: object, statement: ast.stmt) -> bool:
+def guarded(ctx: Context, run: Callable[[], None], statement: ast.stmt) -> bool:
     """Run; a failure becomes a finding and breaks the names that the statement binds."""
     state = ctx.fork()
     depth = ctx.depth
     try:
-        run()  # type: ignore[operator]
+        run()
         return True
     except Reject as problem:
         if not ctx.scope.module.own:
@@ -126,8 +141,20 @@ def lower_statement(ctx: Context, node: ast.stmt) -> None:
             case ast.Delete():
                 _delete(ctx, node)
             case _:
-                construct, reason, hint = _REFUSED.get(type(node), ("this statement", "adcore has no rule for it", None))
-                ctx.statement(node, construct, reason, hint)
+                construct, reason, hint = _REFUSED.get(
+                    type(node), ("this statement", "adcore has no rule for it", None)
+                )
+                ctx.statement(_first_line(ctx, node), construct, reason, hint)
+
+
+def _first_line(ctx: Context, node: ast.stmt) -> ast.AST:
+    """The head of a compound statement: underlining all of its body would say nothing."""
+    if node.lineno == node.end_lineno:
+        return node
+    head = ast.Pass(lineno=node.lineno, col_offset=node.col_offset)
+    head.end_lineno = node.lineno
+    head.end_col_offset = len(ctx.scope.source.line(node.lineno).rstrip().encode())
+    return head
 
 
 # Assignment
@@ -144,7 +171,7 @@ def assign(ctx: Context, target: ast.expr, value: Abstract, node: ast.stmt) -> N
     match target:
         case ast.Name():
             _require_value(ctx, value, node)
-            ctx.env[target.id] = Binding(value, True, ctx.span(node) if isinstance(node, ast.For) else ctx.span(node))
+            ctx.env[target.id] = Binding(value, True, ctx.span(target) if isinstance(node, ast.For) else ctx.span(node))
         case ast.Tuple() | ast.List():
             _unpack(ctx, target, value, node)
         case ast.Subscript():
@@ -152,7 +179,9 @@ def assign(ctx: Context, target: ast.expr, value: Abstract, node: ast.stmt) -> N
         case ast.Attribute():
             ctx.statement(target, "an assignment to an attribute", "objects with attributes are not compiled")
         case ast.Starred():
-            ctx.statement(target, "unpacking with `*`", "the number of items must be known", "Name the items one by one.")
+            ctx.statement(
+                target, "unpacking with `*`", "the number of items must be known", "Name the items one by one."
+            )
         case _:
             ctx.statement(target, "this assignment", "adcore has no rule for it")
 
@@ -170,9 +199,13 @@ def _unpack(ctx: Context, target: ast.Tuple | ast.List, value: Abstract, node: a
     if isinstance(value, ArrayRef):
         value = _unpacked_array(ctx, target, value)
     if not isinstance(value, TupleOf):
-        ctx.mismatch(node, "the assignment", f"{describe(value, True)} cannot be unpacked into {len(target.elts)} names")
+        ctx.mismatch(
+            node, "the assignment", f"{describe(value, True)} cannot be unpacked into {len(target.elts)} names"
+        )
     if len(value.items) != len(target.elts):
-        ctx.mismatch(node, "the assignment", f"{len(value.items)} items cannot be unpacked into {len(target.elts)} names")
+        ctx.mismatch(
+            node, "the assignment", f"{len(value.items)} items cannot be unpacked into {len(target.elts)} names"
+        )
     for part, item in zip(target.elts, value.items, strict=True):
         assign(ctx, part, item, node)
 
@@ -181,18 +214,23 @@ def _unpacked_array(ctx: Context, target: ast.Tuple | ast.List, array: ArrayRef)
     count = len(target.elts)
     size = arrays.size_of(ctx, array)
     if size.const is None:
-        ctx.guard(ctx.b.ieq(size.value, ctx.b.i64(count)), "ValueError", f"the array has not {count} elements to unpack")
+        ctx.guard(
+            ctx.b.ieq(size.value, ctx.b.i64(count)), "ValueError", f"the array has not {count} elements to unpack"
+        )
     elif size.const != count:
         ctx.guard(False, "ValueError", f"the array has not {count} elements to unpack")
         count = min(count, int(size.const))
     items = [Number(ctx.b.load(array.value, ctx.b.i64(k)), array.dtype, True) for k in range(count)]
-    return TupleOf(tuple([*items, *[items[0] if items else ctx.number(0.0, True)] * (len(target.elts) - count)]))
+    filler = items[0] if items else ctx.number(0.0, True)  # never used: the guard has raised
+    return TupleOf((*items, *[filler] * (len(target.elts) - count)))
 
 
 def _array_target(ctx: Context, target: ast.Subscript) -> ArrayRef:
     base = lower(ctx, target.value)
     if isinstance(base, TupleOf):
-        ctx.statement(target, f"a store into a {base.display}", "only arrays are written", "Make it an array with `np.array`.")
+        ctx.statement(
+            target, f"a store into a {base.display}", "only arrays are written", "Make it an array with `np.array`."
+        )
     if not isinstance(base, ArrayRef):
         ctx.mismatch(target, "the store", f"{describe(base, True)} has no elements")
     return base
@@ -348,9 +386,16 @@ def _exception(ctx: Context, node: ast.Raise) -> tuple[str, str]:
         ctx.statement(node, "a bare `raise`", "there is no exception that is being handled")
     args: list[ast.expr] = []
     if isinstance(raised, ast.Call):
-        raised, args = raised.func, raised.args
-    if not isinstance(raised, ast.Name) or lower(ctx, raised) != LibraryRef("builtins", raised.id) or raised.id not in EXCEPTIONS:
-        ctx.statement(node, f"`raise {ctx.text(raised)}`", "exceptions of Python itself are raised, such as `ValueError`")
+        args = raised.args
+        raised = raised.func
+    if (
+        not isinstance(raised, ast.Name)
+        or lower(ctx, raised) != LibraryRef("builtins", raised.id)
+        or raised.id not in EXCEPTIONS
+    ):
+        ctx.statement(
+            node, f"`raise {ctx.text(raised)}`", "exceptions of Python itself are raised, such as `ValueError`"
+        )
     return raised.id, _message(ctx, args)
 
 
@@ -393,6 +438,3 @@ def _expression(ctx: Context, node: ast.Expr) -> None:
     value = lower(ctx, node.value)
     if not isinstance(value, NoneValue | Number | ArrayRef | TupleOf):
         ctx.statement(node, f"`{ctx.text(node)}`", "it has no effect")
-
-
-__all__ = ["BOOL", "I64", "NOTHING", "arith", "assign", "block"]

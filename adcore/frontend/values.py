@@ -8,7 +8,7 @@ functions, modules, tuples) exists at compile time only. `shapes` says what two 
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -18,8 +18,6 @@ from adcore.source import Span
 
 if TYPE_CHECKING:
     from adcore.frontend.scope import Scope
-
-Linear: TypeAlias = "tuple[object, int]"  # (base value, k): the number is base - k
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -145,11 +143,22 @@ class Conflict:
     first: str
     second: str
     related: tuple[tuple[Span, str], ...] = ()
-    suggestion: tuple[Span, str] | None = None
 
 
 Abstract: TypeAlias = (
-    Number | ArrayRef | TupleOf | NoneValue | Text | FunctionRef | LibraryRef | ModuleRef | MethodRef | RangeOf | Iteration | Broken | Conflict
+    Number
+    | ArrayRef
+    | TupleOf
+    | NoneValue
+    | Text
+    | FunctionRef
+    | LibraryRef
+    | ModuleRef
+    | MethodRef
+    | RangeOf
+    | Iteration
+    | Broken
+    | Conflict
 )
 
 NONE = NoneValue()
@@ -162,8 +171,6 @@ class Binding:
     value: Abstract
     defined: bool | Value = True
     span: Span | None = None
-    literal: Span | None = field(default=None)
-    """The span of the integer literal that was assigned, if it was one."""
 
 
 def describe(value: Abstract, article: bool = False) -> str:

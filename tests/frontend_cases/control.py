@@ -1,3 +1,4 @@
+# ruff: noqa
 """Control flow that the front end accepts: branches, loops, exits, names bound on some paths."""
 
 import math

@@ -1,3 +1,4 @@
+# ruff: noqa
 """Calls of helper functions: keyword and default arguments, several results, other modules, aliases through calls."""
 
 import math

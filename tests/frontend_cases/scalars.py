@@ -1,3 +1,4 @@
+# ruff: noqa
 """Scalar functions that the front end accepts. `ARGS` holds argument tuples; errors are compared as well as values."""
 
 import math

@@ -1,3 +1,4 @@
+# ruff: noqa
 """Vectors that the front end accepts: elements, slices, broadcasting, elementwise functions, reductions, stores."""
 
 import numpy as np
