@@ -256,3 +256,34 @@ func @f(%x: array<f64, [?], c>) -> (f64) {
     assert "array-temporary" in {slot.kind for slot in plan.slots.values()}
     for x in POINTS:
         np.testing.assert_allclose(run(module, "d", [x])[1], differences(module, x, []), rtol=2e-7, atol=2e-8)
+
+
+@pytest.mark.parametrize("name", [*PROGRAMS, "CALLS"])
+def test_forward_against_reverse_and_second_order(name: str) -> None:
+    """<vjp(g), dx> = <g, jvp(dx)>; hessians symmetric and equal to differences of gradients."""
+    text = CALLS if name == "CALLS" else PROGRAMS[name]
+    module = passes.run(parse_module(text), check=True)
+    module.functions["dv"] = ad.vjp(module.functions["f"], [0], "dv")[0]
+    module.functions["dg"] = ad.vjp(module.functions["f"], [0], "dg", 1.0)[0]
+    module.functions["dj"] = ad.jvp(module.functions["f"], [0], "dj")
+    ad.complete(module)
+    module = passes.run(module, [n for n in module.functions if n != "f"], check=True)
+    module.functions["dh"] = ad.jvp(module.functions["dg"], [0], "dh", keep=[1])
+    ad.complete(module)
+    verify(module)
+    module = passes.run(module, [n for n in module.functions if n not in ("f", "dg", "dv", "dj")], check=True)
+    rng = np.random.default_rng(1)
+    for x in POINTS:
+        dx, ct = rng.normal(size=x.shape), 1.7
+        value, tangent = run(module, "dj", [x, *extra(name), dx])
+        assert value == run(module, "f", [x, *extra(name)])[0]
+        _, gradient = run(module, "dv", [x, *extra(name), ct])
+        assert gradient @ dx == pytest.approx(ct * tangent, rel=1e-12, abs=1e-13)
+        hessian = np.array([run(module, "dh", [x, *extra(name), e])[0] for e in np.eye(len(x))])
+        scale = np.abs(hessian).max() + 1e-12
+        np.testing.assert_allclose(hessian, hessian.T, atol=1e-11 * scale, rtol=0)
+        step = 1e-5
+        for k in range(len(x)):
+            moved = [run(module, "dg", [x + s * step * np.eye(len(x))[k], *extra(name)])[1] for s in (2, 1, -1, -2)]
+            column = (-moved[0] + 8 * moved[1] - 8 * moved[2] + moved[3]) / (12 * step)
+            np.testing.assert_allclose(hessian[k], column, rtol=1e-6, atol=1e-6 * scale)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from adcore.ad import activity as activity_analysis
 from adcore.ad.activity import Activity
+from adcore.ad.forward import ForwardMode
 from adcore.ad.forward_sweep import ForwardSweep
 from adcore.ad.plan import NotPlannable, Plan, make_plan
 from adcore.ad.prepare import prepare
@@ -22,7 +23,7 @@ from adcore.ir import memory as memory_analysis
 from adcore.ir.core import Function, Module, Op, Region, Value
 from adcore.ir.types import Array, Type, is_differentiable
 
-__all__ = ["Analysis", "NoRule", "NotPlannable", "Plan", "analyse", "complete", "vjp"]
+__all__ = ["Analysis", "NoRule", "NotPlannable", "Plan", "analyse", "complete", "jvp", "vjp"]
 
 
 class NoRule(Exception):
@@ -86,14 +87,41 @@ def vjp(function: Function, wrt: Sequence[int], name: str, seed: float | None = 
     return Function(name, body, types, {}, primal.span), analysis.plan
 
 
+def jvp(function: Function, wrt: Sequence[int], name: str, keep: Sequence[int] | None = None) -> Function:
+    """The function that returns the primal's results and their tangents; its last parameters are the tangents of the parameters ``wrt``.
+
+    ``keep`` chooses the differentiable results whose tangents alone are returned (default: all results, then all tangents). Raises ``NoRule``.
+    """
+    memory = memory_analysis.analyse(function)
+    activity = activity_analysis.analyse(function, memory, wrt)
+    if activity.without_rule:
+        raise NoRule(activity.without_rule[0])
+    forward = ForwardMode(activity)
+    body = Region([Value(p.type, p.name) for p in function.params])
+    forward.env.update(zip(function.params, body.params, strict=True))
+    forward.b.span = function.span
+    for k in wrt:
+        p = function.params[k]
+        forward.tangent[p] = _parameter(body, p.type, f"t_{p.name}")
+    returned = function.body.terminator.operands
+    with forward.b.inside(body):
+        forward.ops(function.body.ops[:-1])
+        results = [] if keep is not None else [forward.new(v) for v in returned]
+        results += [forward.tangent_of(returned[k]) for k in (_outputs(function) if keep is None else keep)]
+        forward.b.op("return", results, results=[])
+    return Function(name, body, tuple(v.type for v in results), {}, function.span)
+
+
 def complete(module: Module) -> None:
-    """Add the two halves of every call that the derivatives in the module make, and of those that these make."""
+    """Add the halves and tangents of every call that the derivatives in the module make, and of those that these make."""
     work = list(module.functions.values())
     while work:
         for op in work.pop().body.walk():
             callee, _, half = op.attrs["callee"].rpartition(".") if op.name == "call" else ("", "", "")
-            if half in ("fwd", "rev") and op.attrs["callee"] not in module.functions:
-                for made in _split(module.functions[callee]):
+            if half in ("fwd", "rev", "tan") and op.attrs["callee"] not in module.functions:
+                function = module.functions[callee]
+                everything = [k for k, p in enumerate(function.params) if is_differentiable(p.type)]
+                for made in (jvp(function, everything, f"{callee}.tan"),) if half == "tan" else _split(function):
                     module.functions[made.name] = made
                     work.append(made)
 

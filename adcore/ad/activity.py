@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from adcore.ir.core import Function, Op, Value, carried_ends, carried_inits, carried_params
 from adcore.ir.memory import VIEWS, Memory
 from adcore.ir.opdef import REGISTRY, ZERO
-from adcore.ir.types import Array, is_differentiable
+from adcore.ir.types import F64, Array, is_differentiable
 
 
 @dataclass(slots=True)
@@ -74,6 +74,7 @@ class _Graph:
         self.forward: dict[Value, list[Value]] = {}
         self.backward: dict[Value, list[Value]] = {}
         self.no_rule: list[tuple[Op, Value, Value]] = []
+        self.tape = Value(F64, "tape")
 
     def nodes(self, values: Iterable[Value]) -> list[Value]:
         """The nodes behind values: the scalar itself, or an array's roots."""
@@ -114,9 +115,18 @@ class _Graph:
         elif op.name in ("for", "while"):
             self.loop(op)
         elif op.name == "call":
+            arrays = [v for v in op.operands if isinstance(v.type, Array)]
             for v in op.operands:
-                for result in op.results:
-                    self.edge(v, result)
+                for target in (*op.results, *arrays, self.tape):  # a derivative's halves write shadows and the tape
+                    self.edge(v, target)
+            for result in (*op.results, *arrays):
+                self.edge(self.tape, result)
+        elif op.name == "push":
+            for v in op.operands:
+                self.edge(v, self.tape)
+        elif op.name == "pop":
+            for result in op.results:
+                self.edge(self.tape, result)
 
     def scalar(self, op: Op) -> None:
         row = REGISTRY[op.name]

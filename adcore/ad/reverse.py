@@ -13,6 +13,7 @@ from adcore.ad.activity import Activity
 from adcore.ad.forward_sweep import ForwardSweep, cell, index_of, trip_count
 from adcore.ad.needs import induction
 from adcore.ad.plan import NotPlannable, Plan
+from adcore.ad.reductions import other_factors, tie_share
 from adcore.ad.rules import apply_vjp
 from adcore.ad.sizes import Sizes
 from adcore.ir.build import Builder
@@ -442,31 +443,15 @@ class ReverseSweep:
 
     def reduction_seed(self, op: Op, k: int, ct: Value, dims: list[Value]) -> Callable[[Value], Value]:
         """The cotangent of one yielded value, given that of the reduction."""
-        kind, b = op.attrs["kinds"][k], self.b
-        if kind in ("max", "min"):
-            best = self.get(op.results[k])
-            (ties,) = self.repeat_map(
-                op, k, dims, ["add"], lambda y: [b.select(b.feq(y, best), b.f64(1.0), b.f64(0.0))]
-            )
-            share = b.fdiv(ct, ties)
-            return lambda end: b.select(b.feq(self.get(end), best), share, b.f64(0.0))
-        if kind == "mul":
-            zero, one = b.f64(0.0), b.f64(1.0)
-            zeros, rest = self.repeat_map(
-                op, k, dims, ["add", "mul"],
-                lambda y: [b.select(b.feq(y, zero), one, zero), b.select(b.feq(y, zero), one, y)],
-            )  # fmt: skip
+        kind = op.attrs["kinds"][k]
+        if kind in ("elem", "add"):
+            return lambda end: ct
 
-            def others(end: Value) -> Value:
-                """The product of all the other factors, exact where some are zero."""
-                y = self.get(end)
-                is_zero = b.feq(y, zero)
-                quotient = b.select(b.feq(zeros, zero), b.fdiv(rest, b.select(is_zero, one, y)), zero)
-                alone = b.select(b.feq(zeros, one), rest, zero)
-                return b.zmul(ct, b.select(is_zero, alone, quotient))
+        def over(kinds: list[str], values: Callable[[Value], list[Value]]) -> list[Value]:
+            return self.repeat_map(op, k, dims, kinds, values)
 
-            return others
-        return lambda end: ct
+        weight = other_factors(self.b, over) if kind == "mul" else tie_share(self.b, over, self.get(op.results[k]))
+        return lambda end: self.b.zmul(ct, weight(self.get(end)))
 
     def repeat_map(
         self, op: Op, k: int, dims: list[Value], kinds: list[str], body: Callable[[Value], list[Value]]
