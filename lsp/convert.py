@@ -75,7 +75,9 @@ def to_range(source: SourceText, span: Span, encoding: Encoding) -> Range:
 
 
 def _position(source: SourceText, line: int, column: int, encoding: Encoding) -> Position:
-    return line - 1, units(source.line(line)[: column - 1], encoding)
+    text = source.line(line)
+    behind_the_end = max(0, column - 1 - len(text))  # where a line ends too early; clients draw it at the end
+    return line - 1, units(text[: column - 1], encoding) + behind_the_end
 
 
 def to_finding(diagnostic: Diagnostic, source_of: Callable[[str], SourceText], own: str, encoding: Encoding) -> Finding:

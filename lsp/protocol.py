@@ -23,6 +23,7 @@ from pygls.workspace import TextDocument, Workspace
 from adcore.source import SourceText
 
 _log = logging.getLogger("adcore")
+_LONGEST_LINE = 300
 _PARSE_ERROR, _INVALID_REQUEST, _NOT_INITIALIZED = -32700, -32600, -32002
 
 
@@ -172,4 +173,4 @@ class OneLine(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         reason = f": {type(record.exc_info[1]).__name__}" if record.exc_info and record.exc_info[1] else ""
-        return f"adcore lsp: {' '.join(record.getMessage().split())[:300]}{reason}"
+        return f"adcore lsp: {' '.join(record.getMessage().split())[:_LONGEST_LINE]}{reason}"

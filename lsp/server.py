@@ -244,6 +244,7 @@ def serve() -> int:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(OneLine())
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
+    logging.getLogger("pygls").setLevel(logging.CRITICAL)  # it tells the same to `report_server_error`
     return asyncio.run(_serve(StdoutWriter(out)))
 
 

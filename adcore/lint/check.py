@@ -48,6 +48,7 @@ class Checker:
     overlays: Mapping[str, str] = field(default_factory=dict)
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
     last_good: MutableMapping[Path, ProjectOptions] = field(default_factory=dict)
+    make_project: Callable[[Sequence[Path], Mapping[str, str]], Project] = Project
 
     def __post_init__(self) -> None:
         self.layouts = Layouts(self.overlays)
@@ -80,7 +81,7 @@ class Checker:
     def project(self, roots: tuple[Path, ...]) -> Project:
         """The modules that are found from these folders."""
         if roots not in self._projects:
-            self._projects[roots] = Project(roots, self.overlays)
+            self._projects[roots] = self.make_project(roots, self.overlays)
         return self._projects[roots]
 
     def config(self, file: Path, text: str | None) -> tuple[ProjectOptions | None, tuple[Diagnostic, ...]]:
