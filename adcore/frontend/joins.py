@@ -59,7 +59,8 @@ def join_arms(ctx: Context, cond: Value, then: Arm, other: Arm, needed: Iterable
         rebuilt[name] = phis.binding(then, other, name)
     live = phis.live(then, other, cond)
     phis.finish(cond)
-    ctx.env = {name: make() for name, make in rebuilt.items()}
+    untouched = {name: binding for name, binding in then.env.items() if other.env.get(name) is binding}
+    ctx.env = untouched | {name: make() for name, make in rebuilt.items()}
     ctx.live = live()
     ctx.gone = then.gone and other.gone
 

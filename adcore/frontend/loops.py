@@ -189,7 +189,7 @@ def run_body(ctx: Context, node: ast.For | ast.While, carried: Carried, found: E
     ctx.live, ctx.gone = True, False
     ctx.frame.loops += 1
     try:
-        block(ctx, node.body, frozenset(carried.names))
+        block(ctx, node.body, ctx.frame.liveness.needed_at_head(node) | frozenset(carried.names))
     finally:
         ctx.loop_needed = outer
         ctx.frame.loops -= 1
@@ -436,18 +436,17 @@ def lower_while(ctx: Context, node: ast.While, test: Callable[[Context], Number]
         block(ctx, node.orelse, ctx.frame.liveness.needed_after(node))
         return
     carried = carried_names(ctx, node, found)
-    endless = bool(first.const)
     start = ctx.fork()
-    region = Region()
+    region, endless = Region(), False
 
     def attempt() -> tuple[dict[str, Binding], bool]:
-        nonlocal region
+        nonlocal region, endless
         params = [Value(t) for t in carried.types()]
         region = Region(params)
         with ctx.arm(region):
             carried.enter(ctx.env, params)
             run_body(ctx, node, carried, found, block)
-            flag = _again(ctx, node, found, test, carried)
+            flag, endless = _again(ctx, found, test)
             env, gone = ctx.env, ctx.gone
             if carried.widened(env, gone) is None:
                 with ctx.at(node):
@@ -462,10 +461,7 @@ def lower_while(ctx: Context, node: ast.While, test: Callable[[Context], Number]
         op = ctx.b.op("while", inits, {}, [*carried.types(), I64], [region])
         return op.results[: len(inits)]
 
-    if endless:
-        results = loop()
-    else:
-        results = _guarded(ctx, first, loop, carried)
+    results = loop() if first.const else _guarded(ctx, first, loop, carried)
     leave(ctx, node, carried, found, results, outer_break, block, endless)
 
 
@@ -479,25 +475,28 @@ def _guarded(ctx: Context, first: Number, loop: Callable[[], list[Value]], carri
     return ctx.b.op("if", [first.value], {}, carried.types(), [region, skipped]).results
 
 
-def _again(ctx: Context, node: ast.While, found: Exits, test: Callable[[Context], Number], carried: Carried) -> Value:
-    """The flag that the body yields: not left, and the test holds once more. The test runs only if the loop was not left."""
+def _again(ctx: Context, found: Exits, test: Callable[[Context], Number]) -> tuple[Value, bool]:
+    """What the body yields: not left, and the test holds once more (it runs only if the loop was not left); and whether the test always holds."""
     b = ctx.b
     if ctx.gone:
-        return b.const(False)
-    stay = go_on(ctx, found) if found.breaks or found.returns else None
-    if stay is None:
+        return b.const(False), False
+    if not (found.breaks or found.returns):
         ctx.live = True
-        return test(ctx).value
-    made: list[Value] = []
+        number = test(ctx)
+        return number.value, number.const is True
+    made: list[Number] = []
 
     def run_test() -> None:
         ctx.live = True
-        made.append(test(ctx).value)
+        made.append(test(ctx))
 
+    stay = go_on(ctx, found)
     then = lower_arm(ctx, run_test)
+    if made[0].const is True:
+        return stay, True
     with ctx.arm(then.region):
-        b.yield_(made[0])
+        b.yield_(made[0].value)
     other = Region()
     with ctx.arm(other):
         b.yield_(b.const(False))
-    return b.op("if", [stay], {}, [BOOL], [then.region, other]).result
+    return b.op("if", [stay], {}, [BOOL], [then.region, other]).result, False

@@ -422,3 +422,54 @@ def different_temporaries(n: int, x: float) -> float:
         t = i
         u += t * x
     return u
+
+
+@args(*SCALARS)
+@autodiff(wrt="x")
+def while_starts_with_a_known_test(x: float, n: int) -> float:
+    acc = 1.0
+    i = 0
+    while i < 2:
+        acc = acc * x
+        i += 1
+    k = 5
+    while k:
+        k -= 1
+        if k == n:
+            break
+        acc += k
+    else:
+        acc = -acc
+    return acc
+
+
+@args(*SCALARS)
+@autodiff(wrt="x")
+def while_never(x: float, n: int) -> float:
+    while False:
+        x = x + 1.0
+    while n > 100:
+        x = 2.0 * x
+    else:
+        x = x + 1.0
+    return x
+
+
+@args(*SCALARS)
+@autodiff(wrt="x")
+def nested_while(x: float, n: int) -> float:
+    i = 0
+    s = 0.0
+    while i < n:
+        j = i
+        while True:
+            j += 1
+            if j > 5:
+                break
+            if s > 20.0:
+                return s
+            if j % 2:
+                continue
+            s += x * j
+        i += 1
+    return s
