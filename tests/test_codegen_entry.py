@@ -6,6 +6,7 @@ import contextlib
 import gc
 import os
 import resource
+import signal
 import subprocess
 import sys
 import threading
@@ -183,6 +184,21 @@ func @fails(%x: array<f64, [n], c>, %kind: i64) -> (array<f64, [n], c>, array<f6
   }
   return %y, %w, %q
 }
+func @spins(%n: i64) -> (f64) {
+  %zero = const {value = 0} : i64
+  %one = const {value = 1} : i64
+  %half = const {value = 0.5} : f64
+  %some = const {value = 1000} : i64
+  %r = for %zero, %n, %one, %half {exits = False} : f64 (%i: i64, %v: f64) {
+    %w = for %zero, %some, %one, %v {exits = False} : f64 (%j: i64, %u: f64) {
+      %s = sin %u : f64
+      %t = fadd %s, %half : f64
+      yield %t
+    }
+    yield %w
+  }
+  return %r
+}
 func @spin(%n: i64) -> (f64) {
   %zero = const {value = 0} : i64
   %one = const {value = 1} : i64
@@ -221,7 +237,7 @@ def entries() -> list[Any]:
     pair = entry_of(
         module, "pair", members=members, wrt=(0, 1), bare=False, kernels={"primal": "pair", "value_and_grad": "pair_vg"}
     )
-    plain = [entry_of(module, name) for name in ("same", "ints", "set0", "sqrt", "fails", "spin")]
+    plain = [entry_of(module, name) for name in ("same", "ints", "set0", "sqrt", "fails", "spin", "spins")]
     return [
         entry_of(module, "rosen", members=members, wrt=(0,), kernels=kernels),
         product,
@@ -519,6 +535,23 @@ def test_the_gil_is_released_while_a_loop_runs(compiled: Compiled) -> None:
         time.sleep(0.001)
     thread.join()
     assert ticks > 20
+
+
+def test_ctrl_c_ends_a_long_computation(compiled: Compiled) -> None:
+    def interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
+    start = time.perf_counter()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            compiled("spins", 10**9)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert time.perf_counter() - start < 5
+    assert compiled("spins", 100) != 0.0
 
 
 def test_threads_share_nothing(compiled: Compiled) -> None:

@@ -24,6 +24,7 @@ class Flow:
 
     edges: dict[Value, list[Value]] = field(default_factory=dict)
     loop_of: dict[Value, Op | None] = field(default_factory=dict)
+    parent: dict[Op, Op | None] = field(default_factory=dict)  # the loop around a loop
     roots: dict[Value, set[Value]] = field(default_factory=dict)
 
     def reach(self, root: Value) -> set[Value]:
@@ -39,13 +40,13 @@ class Flow:
     def may_alias(self, a: Value, b: Value) -> bool:
         return not self.roots[a].isdisjoint(self.roots[b])
 
-    def escapes(self, root: Value) -> bool:
-        """The root may be seen by another iteration of its loop, or after the loop."""
-        loop = self.loop_of[root]
-        if loop is None:
-            return False
-        outside = {*loop.results, *loop.regions[0].params}
-        return not outside.isdisjoint(self.reach(root))
+    def carriers(self, root: Value) -> list[Value]:
+        """The carried values of loops around the root through which earlier instances of it may still be seen."""
+        reach, loop, found = self.reach(root), self.loop_of[root], []
+        while loop is not None:
+            found += [p for p in loop.regions[0].params if p in reach]
+            loop = self.parent[loop]
+        return found
 
 
 def flow_of(function: Function) -> Flow:
@@ -62,6 +63,8 @@ def flow_of(function: Function) -> Flow:
 def _region(flow: Flow, region: Region, loop: Op | None) -> None:
     for op in region.ops:
         _op(flow, op, loop)
+        if op.name in LOOPS:
+            flow.parent[op] = loop
         for inner in op.regions:
             _region(flow, inner, op if op.name in LOOPS else loop)
 

@@ -38,7 +38,6 @@ class Context:
     w: FunctionText = field(default_factory=FunctionText)
     env: dict[Value, str | ArrayRef] = field(default_factory=dict)
     slots: list[Slot] = field(default_factory=list)
-    list_mark: str | None = None
     scope: str | None = None  # the DISubprogram
     arena: dict[str, str] = field(default_factory=dict)  # "base", "cur", "end" -> variable of the frame
     flags: str = ""  # fast-math flags of the function, with a leading blank
@@ -91,12 +90,6 @@ class Context:
         slot = Slot(self.w.alloca("ptr"), self.w.alloca("i64"))
         self.slots.append(slot)
         return slot
-
-    def mark(self) -> str:
-        """The head of the block list at entry: what is linked later is freed at the exit."""
-        if self.list_mark is None:
-            self.list_mark = self.w.alloca("ptr")
-        return self.list_mark
 
     def tbaa(self, kind: str) -> str:
         """Accesses of different element types never alias."""

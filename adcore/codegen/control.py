@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from adcore.codegen.context import Context
-from adcore.codegen.layout import ArrayRef, assemble, flatten, kernel_arguments, load, out_struct, parts
-from adcore.codegen.memory import loop_metadata
-from adcore.codegen.placement import Place
+from adcore.codegen.context import Context, Slot
+from adcore.codegen.layout import SIZE, ArrayRef, assemble, flatten, kernel_arguments, load, out_struct, parts
+from adcore.codegen.memory import loop_metadata, use_free_slot
+from adcore.codegen.support import POLL_EVERY, TICKS
 from adcore.codegen.tape import reload_arena, save_arena
 from adcore.codegen.text import Block, Phi, is_literal, symbol
 from adcore.ir.core import Op, Region, Value
@@ -91,6 +91,7 @@ def lower_for(c: Context, op: Op, lower: Lower) -> None:
     yielded = region.terminator.operands
     after = registers(c, yielded[1:] if exits else yielded, carried)
     following = w.value(f"add nuw nsw i64 {k.name}, 1")
+    poll(c, op)
     if exits:
         _exit_join(c, op, c.scalar(yielded[0]), (k, join, following, after), head, done)
         return
@@ -145,6 +146,7 @@ def lower_while(c: Context, op: Op, lower: Lower) -> None:
     go_on, *yielded = region.terminator.operands
     after = registers(c, yielded, region.params)
     following = w.value(f"add i64 {k.name}, 1")
+    poll(c, op)
     join.add(after, w.current)
     k.add(following, w.current)
     w.branch(c.scalar(go_on), body, done)
@@ -153,6 +155,25 @@ def lower_while(c: Context, op: Op, lower: Lower) -> None:
     for result, names, param in zip(results, after, region.params, strict=True):
         c.env[result] = assemble(flatten(w, assemble(names, param.type), result.type), result.type)
     c.env[executed] = following
+
+
+def poll(c: Context, op: Op) -> None:
+    """At the end of a turn of an outer loop: look at signals now and then, so that Ctrl-C ends a long computation."""
+    inner = ("for", "while", "map", "call", "assign")
+    if not any(o.name in inner for o in op.regions[0].walk()):
+        return
+    w = c.w
+    counter = w.value(f"getelementptr %Ctx, ptr %ctx, i32 0, i32 {TICKS}")
+    ticks = w.value(f"add i64 {w.value(f'load i64, ptr {counter}')}, 1")
+    w.line(f"store i64 {ticks}, ptr {counter}")
+    due = w.value(f"icmp eq i64 {w.value(f'and i64 {ticks}, {POLL_EVERY - 1}')}, 0")
+    look, go_on = w.block("poll"), w.block("go_on")
+    w.branch(due, look, go_on, c.text.node('!{!"branch_weights", i32 1, i32 1000}'))
+    w.place(look)
+    status = w.value("call i32 @rt.poll(ptr %ctx)")
+    c.check(w.value(f"icmp eq i32 {status}, 0"), None)
+    w.br(go_on)
+    w.place(go_on)
 
 
 def lower_if(c: Context, op: Op, lower: Lower) -> None:
@@ -218,16 +239,19 @@ def _adopt(c: Context, result: Value, out: str) -> None:
     raw = w.value(f"load ptr, ptr {out}")
     made = w.value(f"icmp ne ptr {raw}, inttoptr (i64 1 to ptr)")
     data = w.value(f"select i1 {made}, ptr {raw}, ptr null")
-    if home.place is Place.LIST:
-        c.mark()
-        w.line(f"call void @rt.link_if(ptr %ctx, ptr {data})")
-    else:
-        slot = c.slot()
-        if home.in_loop:
-            w.line(f"call void @rt.free(ptr {w.value(f'load ptr, ptr {slot.pointer}')})")
-        w.line(f"store ptr {data}, ptr {slot.pointer}")
     dims = []
     for k in range(result.type.rank):
         pointer = w.value(f"getelementptr i8, ptr {out}, i64 {8 + 8 * k}")
         dims.append(w.value(f"load i64, ptr {pointer}"))
-    c.env[result] = ArrayRef(result.type.dtype, data, tuple(dims), None)
+    size = str(SIZE[result.type.dtype])
+    for dim in dims:
+        size = w.mul(size, dim)
+
+    def keep(slot: Slot) -> str:
+        if home.in_loop:
+            w.line(f"call void @rt.free(ptr {w.value(f'load ptr, ptr {slot.pointer}')})")
+        w.line(f"store ptr {data}, ptr {slot.pointer}")
+        w.line(f"store i64 {w.value(f'select i1 {made}, i64 {size}, i64 0')}, ptr {slot.capacity}")
+        return data
+
+    c.env[result] = ArrayRef(result.type.dtype, use_free_slot(c, home, keep), tuple(dims), None)

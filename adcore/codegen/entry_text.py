@@ -90,8 +90,6 @@ declare ptr @PyCapsule_GetPointer(ptr, ptr) nonlazybind
 declare ptr @Py_CompileString(ptr, ptr, i32) nonlazybind
 declare ptr @PyEval_EvalCode(ptr, ptr, ptr) nonlazybind
 declare ptr @PyEval_GetBuiltins() nonlazybind
-declare ptr @PyEval_SaveThread() nonlazybind
-declare void @PyEval_RestoreThread(ptr) nonlazybind
 declare i32 @PyModule_AddObjectRef(ptr, ptr, ptr) nonlazybind
 declare i32 @PyModule_AddIntConstant(ptr, ptr, i64) nonlazybind
 declare ptr @PyModuleDef_Init(ptr) nonlazybind

@@ -26,6 +26,7 @@ from adcore.codegen.layout import (
     store,
 )
 from adcore.codegen.placement import Place, place_arrays
+from adcore.codegen.support import DEPTH, MAX_DEPTH
 from adcore.codegen.text import ModuleText, double, symbol
 from adcore.ir.core import Function, Module, Op, Region, Value
 from adcore.ir.opdef import REGISTRY
@@ -64,8 +65,8 @@ def lower_function(
     distinct_params: bool,
 ) -> str:
     """The text of the kernel. ``distinct_params``: no caller passes memory that the function writes under two names."""
-    flow = flows[function.name]
-    c = Context(module, function, text, flow, summaries, place_arrays(function, flow), debug)
+    flow, recursive = flows[function.name], summaries[function.name].recursive
+    c = Context(module, function, text, flow, summaries, place_arrays(function, flow, recursive), debug)
     c.distinct_params = distinct_params
     c.flags = "".join(f" {flag}" for flag in function.attrs.get("fastmath", ()))
     c.scope = debug.function(function.name, function.span)
@@ -74,9 +75,11 @@ def lower_function(
     params = _open_params(c)
     if any(op.name in ("push", "pop") for op in function.body.walk()):
         tape.open_arena(c)
+    if recursive:
+        _descend(c)
     lower_region(c, function.body)
     _return(c)
-    _close(c)
+    _close(c, recursive)
     debug_ref = f" !dbg {c.scope}" if c.scope is not None else ""
     name = symbol(f"k.{function.name}")
     return f"define internal i32 {name}({', '.join(params)}) #1{debug_ref} {{\n{c.w.body()}\n}}\n"
@@ -158,7 +161,19 @@ def _return_array(c: Context, v: Value, value: ArrayRef, k: int) -> None:
         w.line(f"store i64 {number}, ptr {pointer}")
 
 
-def _close(c: Context) -> None:
+def _descend(c: Context) -> None:
+    """One level deeper; RecursionError where CPython's default limit is reached."""
+    depth = c.w.value(f"load i64, ptr {_depth(c)}")
+    c.w.line(f"store i64 {c.w.value(f'add i64 {depth}, 1')}, ptr {_depth(c)}")
+    error = c.error("RecursionError", "maximum recursion depth exceeded")
+    c.check(c.w.value(f"icmp ult i64 {depth}, {MAX_DEPTH}"), error)
+
+
+def _depth(c: Context) -> str:
+    return c.w.value(f"getelementptr %Ctx, ptr %ctx, i32 0, i32 {DEPTH}")
+
+
+def _close(c: Context, recursive: bool) -> None:
     """The exit block; then what the entry block must do first, known only now."""
     w = c.w
     w.place(c.exit)
@@ -167,5 +182,8 @@ def _close(c: Context) -> None:
         status.add(value, block)
     memory.free_frame(c)
     tape.save_arena(c)
+    if recursive:
+        depth = w.value(f"load i64, ptr {_depth(c)}")
+        w.line(f"store i64 {w.value(f'sub i64 {depth}, 1')}, ptr {_depth(c)}")
     w.line(f"ret i32 {status.name}")
     w.allocas += memory.open_frame(c)

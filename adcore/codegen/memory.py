@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from adcore.codegen.context import Context
+from adcore.codegen.context import Context, Slot
 from adcore.codegen.layout import ArrayRef, Unsupported, address, byte_strides, element_count, load, size_of, store
 from adcore.codegen.placement import Home, Place
-from adcore.codegen.support import BLOCKS
 from adcore.codegen.text import constant, double, is_literal, symbol
 from adcore.ir.core import Op, Value
 from adcore.ir.types import BOOL, F64, Array, Scalar
@@ -45,13 +44,8 @@ def fresh(c: Context, home: Home, dtype: Scalar, dims: Sequence[str]) -> ArrayRe
             data = c.w.alloca(f"[{bytes} x i8]", 16)
         case Place.RESULT:
             data = result_memory(c, home.result, bytes)
-        case Place.LIST:
-            c.mark()
-            data = c.w.value(f"call ptr @rt.alloc(ptr %ctx, i64 {bytes})")
-            _check_memory(c, data)
-            c.w.line(f"call void @rt.link(ptr %ctx, ptr {data})")
-        case Place.SLOT:
-            data = _from_slot(c, bytes, home.in_loop)
+        case Place.SLOTS:
+            data = use_free_slot(c, home, lambda slot: _from_slot(c, slot, bytes, home.in_loop))
     return ArrayRef(dtype, data, tuple(dims), None)
 
 
@@ -67,8 +61,45 @@ def _check_memory(c: Context, data: str) -> None:
     c.check(c.w.value(f"icmp ne ptr {data}, null"), None)
 
 
-def _from_slot(c: Context, bytes: str, in_loop: bool) -> str:
-    w, slot = c.w, c.slot()
+def use_free_slot(c: Context, home: Home, use: Callable[[Slot], str]) -> str:
+    """The pointer that ``use`` returns for a slot whose block no carried value points into (there is always one)."""
+    w = c.w
+    slots = [c.slot() for _ in range(len(home.carriers) + 1)]
+    if len(slots) == 1:
+        return use(slots[0])
+    out = w.block("chosen")
+    ends = []
+    for slot in slots[:-1]:
+        mine, following = w.block("free"), w.block("taken")
+        w.branch(_in_use(c, slot, home), following, mine)
+        w.place(mine)
+        ends.append((use(slot), w.current))
+        w.br(out)
+        w.place(following)
+    ends.append((use(slots[-1]), w.current))
+    w.br(out)
+    w.place(out)
+    chosen = w.phi("ptr")
+    for data, block in ends:
+        chosen.add(data, block)
+    return chosen.name
+
+
+def _in_use(c: Context, slot: Slot, home: Home) -> str:
+    """Whether a carried value points into the slot's block."""
+    w = c.w
+    start = w.value(f"ptrtoint ptr {w.value(f'load ptr, ptr {slot.pointer}')} to i64")
+    size = w.value(f"load i64, ptr {slot.capacity}")
+    any_inside = "false"
+    for value in home.carriers:
+        at = w.value(f"ptrtoint ptr {c.array(value).data} to i64")
+        inside = w.value(f"icmp ult i64 {w.value(f'sub i64 {at}, {start}')}, {size}")
+        any_inside = inside if any_inside == "false" else w.value(f"or i1 {any_inside}, {inside}")
+    return any_inside
+
+
+def _from_slot(c: Context, slot: Slot, bytes: str, in_loop: bool) -> str:
+    w = c.w
     if not in_loop:
         data = w.value(f"call ptr @rt.alloc(ptr %ctx, i64 {bytes})")
         _check_memory(c, data)
@@ -84,10 +115,12 @@ def _from_slot(c: Context, bytes: str, in_loop: bool) -> str:
     w.line(f"call void @rt.free(ptr {old})")
     w.line(f"store ptr null, ptr {slot.pointer}")
     w.line(f"store i64 0, ptr {slot.capacity}")
-    data = w.value(f"call ptr @rt.alloc(ptr %ctx, i64 {bytes})")
+    doubled = w.value(f"shl i64 {have}, 1")
+    want = w.value(f"call i64 @llvm.umax.i64(i64 {bytes}, i64 {doubled})")
+    data = w.value(f"call ptr @rt.alloc(ptr %ctx, i64 {want})")
     _check_memory(c, data)
     w.line(f"store ptr {data}, ptr {slot.pointer}")
-    w.line(f"store i64 {bytes}, ptr {slot.capacity}")
+    w.line(f"store i64 {want}, ptr {slot.capacity}")
     w.br(ready)
     w.place(ready)
     return w.value(f"load ptr, ptr {slot.pointer}")
@@ -97,17 +130,12 @@ def free_frame(c: Context) -> None:
     """In the exit block: give back what the frame owns."""
     for slot in c.slots:
         c.w.line(f"call void @rt.free(ptr {c.w.value(f'load ptr, ptr {slot.pointer}')})")
-    if c.list_mark is not None:
-        c.w.line(f"call void @rt.release(ptr %ctx, ptr {c.w.value(f'load ptr, ptr {c.list_mark}')})")
 
 
 def open_frame(c: Context) -> list[str]:
     """Initialisation of the frame's variables, known only when the body is written: for the entry block."""
     lines = [f"store ptr null, ptr {s.pointer}" for s in c.slots]
     lines += [f"store i64 0, ptr {s.capacity}" for s in c.slots]
-    if c.list_mark is not None:
-        lines.append(f"%list.head = getelementptr %Ctx, ptr %ctx, i32 0, i32 {BLOCKS}")
-        lines += ["%list.mark = load ptr, ptr %list.head", f"store ptr %list.mark, ptr {c.list_mark}"]
     return lines
 
 
@@ -261,7 +289,7 @@ def lower_assign(c: Context, op: Op) -> None:
     """The source is read as it was before: through a temporary where the two may share memory."""
     target, source = c.array(op.operands[0]), c.array(op.operands[1])
     if may_overlap(c, op.operands[0], op.operands[1]):
-        temporary = fresh(c, Home(Place.SLOT, in_loop=True), source.dtype, source.dims)
+        temporary = fresh(c, Home(Place.SLOTS, in_loop=True), source.dtype, source.dims)
         copy(c, temporary, source)
         source = temporary
     copy(c, target, source, add=op.attrs["mode"] == "add")

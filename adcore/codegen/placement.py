@@ -2,9 +2,10 @@
 
 - ``RESULT k``: it is returned, was made in the function's top region, and is returned once: built in the result's
   memory, no copy.
-- ``STACK``: known dims, at most 16 KiB a function, does not escape an iteration.
-- ``SLOT``: one pointer and its capacity in the frame; inside a loop the block is reused while the capacity suffices.
-- ``LIST``: it escapes an iteration, so each execution makes a block of its own; freed when the function returns.
+- ``STACK``: known dims, at most 16 KiB a function, not carried from iteration to iteration.
+- ``SLOTS``: blocks of the frame, freed when the function returns. Inside a loop a block is reused while its capacity
+  suffices. An array that is carried on has a slot more than there are carried values that may hold earlier instances,
+  and takes one that none of them points into: no allocation per iteration, whatever is carried how.
 """
 
 from __future__ import annotations
@@ -25,8 +26,7 @@ MAKERS = frozenset({"alloc", "map", "call", "pop"})
 class Place(Enum):
     RESULT = "result"
     STACK = "stack"
-    SLOT = "slot"
-    LIST = "list"
+    SLOTS = "slots"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +34,14 @@ class Home:
     place: Place
     result: int = -1  # which result of the function, for RESULT
     in_loop: bool = False
+    carriers: tuple[Value, ...] = ()
 
 
-def place_arrays(function: Function, flow: Flow) -> dict[Value, Home]:
+def place_arrays(function: Function, flow: Flow, recursive: bool) -> dict[Value, Home]:
+    """A recursive function keeps its frames small: nothing on the stack."""
     homes: dict[Value, Home] = {}
     returned = _direct_results(function)
-    stack_left = STACK_BYTES
+    stack_left = -1 if recursive else STACK_BYTES
     for op in function.body.walk():
         if op.name not in MAKERS:
             continue
@@ -50,15 +52,13 @@ def place_arrays(function: Function, flow: Flow) -> dict[Value, Home]:
                 homes[value] = Home(Place.RESULT, returned[value])
                 continue
             in_loop = flow.loop_of[value] is not None
-            if flow.escapes(value):
-                homes[value] = Home(Place.LIST, in_loop=in_loop)
-                continue
+            carriers = tuple(flow.carriers(value))
             size = _static_bytes(op, value.type)
-            if size is not None and size <= stack_left:
+            if size is not None and size <= stack_left and not carriers:
                 stack_left -= size
                 homes[value] = Home(Place.STACK, in_loop=in_loop)
             else:
-                homes[value] = Home(Place.SLOT, in_loop=in_loop)
+                homes[value] = Home(Place.SLOTS, in_loop=in_loop, carriers=carriers)
     return homes
 
 

@@ -1,23 +1,25 @@
 """The support routines of compiled kernels, in LLVM text: heap blocks, the tape arena, array results.
 
-A block starts with a 16-byte header whose first word links it into ``Ctx.blocks`` while it is there. All memory but
-the arrays handed to NumPy comes through ``adcore_malloc`` and goes through ``adcore_free``: two variables that LLVM
-cannot see through, so that no allocation is optimised away and a checking build can count them.
+All memory but the arrays handed to NumPy comes through ``adcore_malloc`` and goes through ``adcore_free``: two
+variables that LLVM cannot see through, so that no allocation is optimised away and a checking build can count them.
+A block belongs to the frame of the kernel that made or adopted it.
 
-The arena is a chain of chunks ``{ previous, cur of previous, end, next }`` of geometric size; a record never
-straddles two. Walking back keeps the chunk after the current one, so that a loop at a boundary does not allocate in
-every turn.
+The arena is a chain of chunks ``{ previous, cur of previous, end, next }`` of geometric size; a record never straddles
+two. Walking back keeps the chunk after the current one, so that a loop at a boundary does not allocate in every turn.
 """
 
 from __future__ import annotations
 
 FIRST_CHUNK = 4096
 
-# error, blocks, chunk, base, cur, end: see the field numbers below
-ERROR, BLOCKS, CHUNK, BASE, CUR, END = range(6)
+# Fields of %Ctx: what went wrong (null: an exception is set already); the arena: current chunk, its first byte, first
+# free byte, end; depth of recursion; the saved thread state while the lock is released; turns of outer loops
+ERROR, CHUNK, BASE, CUR, END, DEPTH, THREAD, TICKS = range(8)
+MAX_DEPTH = 1000  # CPython's default
+POLL_EVERY = 64  # turns of an outer loop between looks at Ctrl-C
 
 RUNTIME = f"""
-%Ctx = type {{ ptr, ptr, ptr, ptr, ptr, ptr }}
+%Ctx = type {{ ptr, ptr, ptr, ptr, ptr, i64, ptr, i64 }}
 %Chunk = type {{ ptr, ptr, ptr, ptr }}
 %Error = type {{ ptr, ptr }}
 @adcore_malloc = global ptr @malloc
@@ -27,20 +29,41 @@ RUNTIME = f"""
 @rt.no_memory = internal constant %Error {{ ptr @PyExc_MemoryError, ptr @rt.no_memory.text }}
 declare noalias ptr @malloc(i64) nonlazybind
 declare void @free(ptr) nonlazybind
+declare ptr @PyEval_SaveThread() nonlazybind
+declare void @PyEval_RestoreThread(ptr) nonlazybind
+declare i32 @PyErr_CheckSignals() nonlazybind
+
+; Run pending signal handlers, under the interpreter's lock. 1 when one raised.
+define internal i32 @rt.poll(ptr %ctx) #0 {{
+  %p.thread = getelementptr %Ctx, ptr %ctx, i32 0, i32 {THREAD}
+  %thread = load ptr, ptr %p.thread
+  %held = icmp eq ptr %thread, null
+  br i1 %held, label %fine, label %ask
+ask:
+  call void @PyEval_RestoreThread(ptr %thread)
+  %raised = call i32 @PyErr_CheckSignals()
+  %again = call ptr @PyEval_SaveThread()
+  store ptr %again, ptr %p.thread
+  %quiet = icmp eq i32 %raised, 0
+  br i1 %quiet, label %fine, label %stop
+fine:
+  ret i32 0
+stop:
+  ret i32 1
+}}
 
 ; A block of at least `bytes` bytes, or null with the error set.
 define internal noalias ptr @rt.alloc(ptr %ctx, i64 %bytes) #0 {{
   %fn = load ptr, ptr @adcore_malloc
-  %total = add i64 %bytes, 16
-  %block = call ptr %fn(i64 %total)
+  %some = call i64 @llvm.umax.i64(i64 %bytes, i64 1)
+  %block = call ptr %fn(i64 %some)
   %null = icmp eq ptr %block, null
   br i1 %null, label %fail, label %ok
 fail:
   store ptr @rt.no_memory, ptr %ctx
   ret ptr null
 ok:
-  %data = getelementptr i8, ptr %block, i64 16
-  ret ptr %data
+  ret ptr %block
 }}
 
 define internal void @rt.free(ptr %data) #0 {{
@@ -48,48 +71,8 @@ define internal void @rt.free(ptr %data) #0 {{
   br i1 %null, label %done, label %go
 go:
   %fn = load ptr, ptr @adcore_free
-  %block = getelementptr i8, ptr %data, i64 -16
-  call void %fn(ptr %block)
+  call void %fn(ptr %data)
   br label %done
-done:
-  ret void
-}}
-
-; Hang a block on the list of the context.
-define internal void @rt.link(ptr %ctx, ptr %data) #0 {{
-  %head = getelementptr %Ctx, ptr %ctx, i32 0, i32 {BLOCKS}
-  %next = load ptr, ptr %head
-  %block = getelementptr i8, ptr %data, i64 -16
-  store ptr %next, ptr %block
-  store ptr %data, ptr %head
-  ret void
-}}
-
-define internal void @rt.link_if(ptr %ctx, ptr %data) #0 {{
-  %null = icmp eq ptr %data, null
-  br i1 %null, label %done, label %go
-go:
-  call void @rt.link(ptr %ctx, ptr %data)
-  br label %done
-done:
-  ret void
-}}
-
-; Free the blocks that were linked after `mark`.
-define internal void @rt.release(ptr %ctx, ptr %mark) #0 {{
-entry:
-  %head = getelementptr %Ctx, ptr %ctx, i32 0, i32 {BLOCKS}
-  br label %loop
-loop:
-  %data = load ptr, ptr %head
-  %end = icmp eq ptr %data, %mark
-  br i1 %end, label %done, label %one
-one:
-  %block = getelementptr i8, ptr %data, i64 -16
-  %next = load ptr, ptr %block
-  store ptr %next, ptr %head
-  call void @rt.free(ptr %data)
-  br label %loop
 done:
   ret void
 }}
@@ -238,7 +221,6 @@ done:
 ; The single exit of an entry: everything that hangs on the context is freed.
 define internal void @rt.finish(ptr %ctx) #0 {{
 entry:
-  call void @rt.release(ptr %ctx, ptr null)
   %p.chunk = getelementptr %Ctx, ptr %ctx, i32 0, i32 {CHUNK}
   %chunk.0 = load ptr, ptr %p.chunk
   %none = icmp eq ptr %chunk.0, null
