@@ -131,8 +131,9 @@ def test_show(project: Path) -> None:
 
 
 def test_show_of_what_is_not_compiled(project: Path) -> None:
-    done = adcore("show", "good.py:ff", cwd=project)
-    assert done.stderr == "adcore show: no function `ff` of `good.py` was compiled; did you mean `f`?\n"
+    (project / "area.py").write_text(GOOD.replace("f(", "area("))
+    done = adcore("show", "area.py:aera", cwd=project)
+    assert done.stderr == "adcore show: no function `aera` of `area.py` was compiled; did you mean `area`?\n"
     done = adcore("show", "bad.py:f", cwd=project)
     assert "bad.py:4:16: error[options/unknown-value]" in done.stderr
     assert done.returncode == 2

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -17,8 +17,8 @@ from adcore.diagnostics import Diagnostic, Report
 from adcore.frontend.layout import CONFIG, Layout, Layouts
 from adcore.frontend.project import Project, decode
 from adcore.lint.files import collect
-from adcore.lint.known import known_functions
-from adcore.options import ProjectOptions, check_environment, check_functions, check_toml, resolve_project
+from adcore.lint.known import check_tables
+from adcore.options import ProjectOptions, check_environment, check_toml, resolve_project
 from adcore.source import SourceText, Span
 
 MARK = "autodiff"
@@ -92,18 +92,12 @@ class Checker:
                 span = Span(str(file), 1, 1, 1, 1)
                 report.add("config/missing-file", span, name=file.name, reason="it is not UTF-8 text")
             elif (options := check_toml(text, str(file), report)) is not None:
-                self._check_functions(options, file, report)
+                if options.functions:
+                    roots = self.layouts.of(file).roots
+                    check_tables(options, self._modules(file.parent), self.project(roots), report)
                 self.last_good[file] = options
             self._options[file] = self.last_good.get(file), report.diagnostics
         return self._options[file]
-
-    def _check_functions(self, options: ProjectOptions, file: Path, report: Report) -> None:
-        if not options.functions:
-            return
-        known = known_functions(self._modules(file.parent))
-        judged = {name: table for name, table in options.functions.items() if known.get(name, ()) is not None}
-        parameters = {name: of_function or () for name, of_function in known.items()}
-        check_functions(replace(options, functions=judged), parameters, report)
 
     def _modules(self, folder: Path) -> Iterator[tuple[str, SourceText]]:
         """The modules of a project that mention `autodiff`; open buffers as they stand."""
