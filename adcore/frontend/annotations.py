@@ -100,10 +100,13 @@ class AnnotationReader:
 
     def _parse(self, text: str, whole: ast.expr, subject: str) -> ast.expr:
         try:
-            return ast.parse(text.strip(), mode="eval").body
+            body = ast.parse(text.strip(), mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             self._refuse(whole, subject, _POSSIBLE)
-        raise AssertionError
+        for node in ast.walk(body):  # findings stand at the string, whose inner places are not known
+            if isinstance(node, ast.expr):
+                ast.copy_location(node, whole)
+        return body
 
     def _static(self, node: ast.expr) -> object:
         """The meaning of a dotted name; plain builtin types as ("builtins", name)."""
@@ -147,7 +150,14 @@ class AnnotationReader:
         name = node.id if isinstance(node, ast.Name) else ""
         near = suggest(name, [*_PLAIN, *(n for n in self.scope.names if n in _ARRAYS)]) if name else None
         remedy = f"; did you mean `{near}`?" if near else _POSSIBLE
-        self._refuse(node if near else whole, subject, remedy, near)
+        self._refuse(node if near else whole, subject, remedy, self._quoted(node, near))
+
+    def _quoted(self, node: ast.expr, near: str | None) -> str | None:
+        """What replaces the text of `node`, which may be a string."""
+        text = self.scope.source.segment(self._span(node))
+        if near is None or text[:1] not in ("'", '"'):
+            return near
+        return text[0] + near + text[0] if text[1:-1].isidentifier() else None
 
     def _own(self, name: str, dtype: ast.expr | None, whole: ast.expr, subject: str) -> Annotated:
         if name == "Vector" and dtype is None:

@@ -163,7 +163,7 @@ class _Finder:
                 and self.decorator(inner)
             ):
                 why = "only functions at module level have a name under which compiled code is found"
-                yield Misplaced(_name_of(inner), f"`{inner.name}`, which is defined inside a function,", why)
+                yield Misplaced(_name_of(inner), f"the inner function `{inner.name}`", why)
 
     def assignment(self, node: ast.Assign | ast.AnnAssign) -> Iterator[Found]:
         value = node.value

@@ -269,7 +269,12 @@ def _augmented(ctx: Context, node: ast.AugAssign) -> None:
     match node.target:
         case ast.Name():
             name = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
-            _augmented_name(ctx, node, symbol, lower_value(ctx, name))
+            try:
+                old = lower_value(ctx, name)
+            except Silent:
+                lower_value(ctx, node.value)  # for its own findings
+                raise
+            _augmented_name(ctx, node, symbol, old)
         case ast.Subscript():
             _augmented_element(ctx, node, symbol, node.target)
         case _:
