@@ -20,7 +20,7 @@ from adcore import ad, passes
 from adcore.diagnostics import Diagnostic, Report
 from adcore.frontend import lower_module
 from adcore.frontend.project import Project
-from adcore.ir.core import Module
+from adcore.ir.core import Function, Module
 from adcore.ir.printer import print_function
 from adcore.ir.signature import Entry
 from adcore.manifest import manifest
@@ -33,7 +33,7 @@ STAGES = ("ir", "optimised", "plan", "derivative", "llvm", "asm")
 
 @dataclass(slots=True)
 class Analysis:
-    """What the engine knows of one module. ``module`` holds the optimised primals and the derivatives that could be made."""
+    """What the engine knows of one module: ``lowered`` as the front end made it, ``module`` optimised."""
 
     entries: list[Entry] = field(default_factory=list)
     plans: dict[str, ad.Plan] = field(default_factory=dict)  # by entry name
@@ -61,7 +61,7 @@ class NoSuchFunction(Exception):
 
 
 def analyse(project: Project, source: SourceText, module: str, options: ProjectOptions | None = None) -> Analysis:
-    """Everything about one module short of machine code."""
+    """Everything about one module that lint and editor report: no derivative is emitted, no machine code made."""
     report = Report()
     analysis = Analysis()
     try:
@@ -69,34 +69,22 @@ def analyse(project: Project, source: SourceText, module: str, options: ProjectO
         analysis.entries, analysis.lowered = lowered.entries, lowered.module
         analysis.module = passes.run(lowered.module)
         for entry in analysis.entries:
-            differentiate(analysis, entry, report)
-        ad.complete(analysis.module)
-        analysis.module = finish(analysis.module, analysis.entries)
+            plan(analysis, entry, report)
     except Exception as error:  # a defect of adcore: it must not become a traceback in an editor or a build
         _internal(report, Span(source.path, 1, 1, 1, 1), module, error)
     analysis.diagnostics = report.diagnostics
     return analysis
 
 
-def differentiate(analysis: Analysis, entry: Entry, report: Report) -> None:
-    """Add the entry's derivative functions to the module; what cannot be differentiated is reported and left out."""
-    primal = entry.kernels["primal"]
+def plan(analysis: Analysis, entry: Entry, report: Report) -> None:
+    """Activity and plan of one entry; what cannot be differentiated is reported."""
     if entry.options.mode == "none":
         return
     try:
-        function = analysis.module.functions[primal]
-        found = ad.analyse(function, entry.wrt)
+        found = ad.analyse(analysis.module.functions[entry.kernels["primal"]], entry.wrt)
         _report_zero_derivatives(entry, found, report)
         analysis.plans[entry.name] = found.plan
-        kinds: list[tuple[str, float | None]] = [("vjp", None)]
-        if entry.scalar_output:
-            kinds.append(("value_and_grad", 1.0))
-        for kind, seed in kinds:
-            name = f"{primal}.{kind}"
-            made, _ = ad.vjp(function, entry.wrt, name, seed)
-            analysis.module.functions[name] = made
-            entry.kernels[kind] = name
-        entry.members = ("primal", "vjp", *(("grad", "value_and_grad") if entry.scalar_output else ()))
+        entry.members = _members(entry)
     except ad.NoRule as error:
         names = ", ".join(entry.parameters[k].name for k in entry.wrt)
         report.add("activity/no-derivative", error.op.span or entry.span, operation=error.op.name, name=names)
@@ -106,12 +94,53 @@ def differentiate(analysis: Analysis, entry: Entry, report: Report) -> None:
         _internal(report, entry.span, entry.qualname, error)
 
 
-def finish(module: Module, entries: Sequence[Entry]) -> Module:
-    """Optimise the derivatives with the list that the primals went through, and keep only what an entry uses."""
-    names = [name for entry in entries for name in entry.kernels.values()]
-    primals = {entry.kernels["primal"] for entry in entries}
+def _members(entry: Entry) -> tuple[str, ...]:
+    """What the options ask for and the function's result allows."""
+    options, members = entry.options, ["primal"]
+    if options.mode in ("reverse", "both"):
+        members += ["vjp", *(("grad", "value_and_grad") if entry.scalar_output else ())]
+    if options.mode in ("forward", "both"):
+        members.append("jvp")
+    if options.order == 2 and entry.scalar_output:
+        members.append("hvp")
+    return tuple(members)
+
+
+def derive(analysis: Analysis) -> Module:
+    """The primals and the derivatives that the entries' members need, all optimised. Fills ``entry.kernels``."""
+    module = Module(dict(analysis.module.functions), analysis.module.constants)
+    for entry in analysis.entries:
+        primal = module.functions[entry.kernels["primal"]]
+        made = [_derivative(primal, entry, kind) for kind in _kernels_of(entry)]
+        for kind, function in zip(_kernels_of(entry), made, strict=True):
+            module.functions[function.name] = function
+            entry.kernels[kind] = function.name
+    ad.complete(module)
+    names = [name for entry in analysis.entries for name in entry.kernels.values()]
+    primals = {entry.kernels["primal"] for entry in analysis.entries}
     module = passes.run(module, [name for name in _closure(module, names) if name not in primals])
     return Module({name: module.functions[name] for name in _closure(module, names)}, module.constants)
+
+
+def _kernels_of(entry: Entry) -> list[str]:
+    wanted = {"vjp": "vjp", "value_and_grad": "value_and_grad", "jvp": "jvp", "hvp": "hvp"}
+    return [kernel for member, kernel in wanted.items() if member in entry.members]
+
+
+def _derivative(primal: Function, entry: Entry, kind: str) -> Function:
+    """One derivative function of an entry; second order is forward over the optimised reverse."""
+    name = f"{primal.name}.{kind}"
+    match kind:
+        case "vjp":
+            return ad.vjp(primal, entry.wrt, name)[0]
+        case "value_and_grad":
+            return ad.vjp(primal, entry.wrt, name, 1.0)[0]
+        case "jvp":
+            return ad.jvp(primal, entry.wrt, name)
+        case _:
+            gradient, _ = ad.vjp(primal, entry.wrt, name, 1.0)
+            gradient = passes.run(Module({name: gradient})).functions[name]
+            return ad.jvp(gradient, entry.wrt, name, keep=[1 + k for k in range(len(entry.wrt))])
 
 
 def compile_package(
@@ -133,7 +162,16 @@ def compile_package(
         analysis = analyse(sources, SourceText(_display(root, path), text), name, project)
         report.extend(analysis.diagnostics)
         entries += analysis.entries
-        merge(module, analysis.module, analysis.entries)
+        if not report.has_errors:
+            try:
+                merge(module, derive(analysis), analysis.entries)
+            except Exception as error:
+                _internal(
+                    report,
+                    analysis.entries[0].span if analysis.entries else Span(_display(root, path), 1, 1, 1, 1),
+                    name,
+                    error,
+                )
     if report.has_errors or not entries:
         return None
     extension = "_adcore" if package is not None else f"_adcore_{next(iter(modules))}"
@@ -159,6 +197,7 @@ def show(
     if entry is None:
         raise NoSuchFunction(function, suggest(function, [e.qualname for e in analysis.entries]))
     primal = entry.kernels["primal"]
+    derived = derive(analysis) if stage in ("derivative", "llvm", "asm") else analysis.module
     derivatives = [name for kind, name in entry.kernels.items() if kind != "primal"]
     match stage:
         case "ir":
@@ -169,14 +208,12 @@ def show(
         case "plan":
             return str(analysis.plans[entry.name]) if entry.name in analysis.plans else "no derivative\n"
         case "derivative":
-            return "\n".join(print_function(analysis.module.functions[name]) for name in derivatives) + "\n"
+            return "\n".join(print_function(derived.functions[name]) for name in derivatives) + "\n"
         case _:
             from adcore.codegen.compile import emit
 
-            kernels = Module(
-                {n: analysis.module.functions[n] for n in _closure(analysis.module, entry.kernels.values())},
-                analysis.module.constants,
-            )
+            names = _closure(derived, entry.kernels.values())
+            kernels = Module({n: derived.functions[n] for n in names}, derived.constants)
             return emit(passes.run(kernels, passes=passes.LOWERING), stage=stage)
 
 

@@ -107,6 +107,7 @@ class _Planner:
             self.add(self.needs.of(op))
             for inner in op.regions:
                 self.require(inner)
+            self.refuse_broadcasts(op)
             handed = (
                 op.operands if op.name == "call" else []
             )  # a callee's reverse half gets a cotangent or shadow for each array
@@ -132,6 +133,15 @@ class _Planner:
             raise NotPlannable(
                 "an array that is written in place goes by a name bound in a branch or loop here", op.span
             )
+
+    def refuse_broadcasts(self, op: Op) -> None:
+        for v in op.operands:
+            if v.owner is not None and v.owner.name == "broadcast" and self.activity.is_active(v):
+                base = v.owner.operands[0].type
+                if not isinstance(base, Array) or base.rank != 1 or len(v.owner.operands) != 2:
+                    raise NotPlannable(
+                        "broadcasting over more than one axis has no derivative yet", v.owner.span or op.span
+                    )
 
     def add(self, values: Iterable[Value]) -> None:
         for v in values:
