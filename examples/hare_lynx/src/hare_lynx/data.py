@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 import numpy as np
+
 from adcore.typing import Vector
 
 

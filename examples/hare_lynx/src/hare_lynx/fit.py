@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from adcore.typing import Vector
 from scipy.optimize import minimize
 
+from adcore.typing import Vector
 from hare_lynx.data import Counts
 from hare_lynx.model import negative_log_likelihood
 
@@ -33,7 +33,7 @@ def fit(counts: Counts, start: Vector = START) -> Fit:
         args=(counts.hares, counts.lynxes),
         jac=True,
         method="L-BFGS-B",
-        options=dict(ftol=1e-15, gtol=1e-10),
+        options={"ftol": 1e-15, "gtol": 1e-10},
     )
     return Fit(found.x, float(found.fun), int(found.nfev))
 

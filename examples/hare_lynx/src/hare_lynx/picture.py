@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from adcore.typing import Vector
 
+from adcore.typing import Vector
 from hare_lynx.data import Counts
 from hare_lynx.model import step
 
@@ -19,8 +19,7 @@ POINTS_A_YEAR = 50
 def draw(counts: Counts, x: Vector) -> str:
     """The counts as dots and the fitted solution as lines; `x` are the logarithms of the parameters."""
     times, hares, lynxes = trajectory(x, len(counts.years))
-    top = max(*hares, *lynxes, counts.hares.max(), counts.lynxes.max())
-    highest = 20 * math.ceil(top / 20)
+    highest: int = 20 * math.ceil(max(*hares, *lynxes, *counts.hares, *counts.lynxes) / 20)
 
     def across(year: float) -> float:
         """From years since the first one."""
@@ -47,8 +46,8 @@ def draw(counts: Counts, x: Vector) -> str:
     ):
         line = " ".join(f"{across(t):.1f},{down(p):.1f}" for t, p in zip(times, curve, strict=True))
         parts.append(f'<polyline points="{line}" fill="none" stroke="{color}" stroke-width="1.5"/>')
-        for k, pelts in enumerate(dots):
-            parts.append(f'<circle cx="{across(k):.1f}" cy="{down(pelts):.1f}" r="3.5" fill="{color}"/>')
+        for k, count in enumerate(dots):
+            parts.append(f'<circle cx="{across(k):.1f}" cy="{down(count):.1f}" r="3.5" fill="{color}"/>')
         parts.append(f'<text x="{LEFT + 10 + 70 * column}" y="{TOP - 10}" fill="{color}">{name}</text>')
     label = "thousands of pelts a year (dots) and the fitted model (lines)"
     parts.append(f'<text x="{WIDTH / 2}" y="{HEIGHT - 10}" text-anchor="middle">{label}</text>')

@@ -1,0 +1,103 @@
+"""Writes the pages, and the parts of pages, that say what tables in the code say: `python docs/generate.py`.
+
+`tests/test_docs.py` fails while a page differs from its tables.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterable
+from pathlib import Path
+
+from adcore.diagnostics import RULES, Rule
+from adcore.frontend import calls, library, numpy_calls
+from adcore.option_values import Option
+from adcore.options import OPTIONS
+
+DOCS = Path(__file__).parent
+PLACES = {
+    "decorator": "`@autodiff({python}=...)`",
+    "project": "`{toml} = ...` in `[tool.adcore]`",
+    "function": '`{toml} = ...` in `[tool.adcore.functions."package.module:function"]`',
+    "environment": "`ADCORE_{variable}`",
+    "settings": "`{toml}=...` among the settings of a build",
+}
+
+
+def main() -> None:
+    for name, text in pages().items():
+        (DOCS / name).write_text(text, encoding="utf-8")
+
+
+def pages() -> dict[str, str]:
+    """Every page with generated text, by file name, as it should stand."""
+    language = (DOCS / "language.md").read_text(encoding="utf-8")
+    for part, text in functions().items():
+        pattern = rf"(<!-- generated: {part} -->\n).*?(<!-- end -->)"
+        language = re.sub(pattern, rf"\1{text}\n\2", language, flags=re.DOTALL)  # no backslash in names
+    return {"options.md": options_page(), "rules.md": rules_page(), "language.md": language}
+
+
+def options_page() -> str:
+    intro = """\
+        # Options
+
+        This page is made from the schema in `adcore/options.py` (`python docs/generate.py`).
+
+        What holds for a function: its decorator, then the environment, then its own table in `pyproject.toml`, then
+        the project's table, then the default. In TOML names are written with hyphens and "none" stands for `None`.
+        An option that does not exist, or a value that an option does not take, is an error wherever it is written.
+        """
+    return "\n".join([textwrap.dedent(intro), *(option_section(option) for option in OPTIONS.values())])
+
+
+def option_section(option: Option) -> str:
+    names = {"python": option.name, "toml": option.kebab, "variable": option.name.upper()}
+    rows = [f"- default: `{option.default!r}`"]
+    if option.allowed:
+        rows.insert(0, f"- values: {listed(map(repr, option.allowed))}")
+    rows += [f"- {PLACES[place].format(**names)}" for place in option.places]
+    return f"## {option.name}\n\n{option.help}\n\n" + "\n".join(rows) + "\n"
+
+
+def rules_page() -> str:
+    intro = """\
+        # What adcore reports
+
+        This page is made from the registry in `adcore/diagnostics.py` (`python docs/generate.py`); `adcore explain NAME`
+        prints the same. Build, lint step and editor use these names and codes alike.
+        """
+    return "\n".join([textwrap.dedent(intro), *map(rule_section, RULES.values())])
+
+
+def rule_section(rule: Rule) -> str:
+    parts = [f"## {rule.name}", f"{rule.code}, {rule.severity}: {rule.summary}.", f"{rule.why} {rule.fix}"]
+    language = "toml" if rule.category == "config" else "python"
+    for title, example in (("Reported:", rule.before), ("Instead:", rule.after)):
+        if example:
+            parts.append(f"{title}\n\n```{language}\n{example.strip()}\n```")
+    return "\n\n".join(parts) + "\n"
+
+
+def functions() -> dict[str, str]:
+    """The names that compile, for the page on the language."""
+    return {
+        "builtins": wrapped(calls._BUILTIN),
+        "math": wrapped([*library.MATH, *library.MATH_SPECIAL, "isclose", *library.MATH_CONSTANTS]),
+        "numpy elementwise": wrapped(library.ELEMENTWISE),
+        "numpy": wrapped([*numpy_calls.FUNCTIONS, *library.NUMPY_CONSTANTS]),
+        "methods": wrapped(numpy_calls.METHODS),
+    }
+
+
+def wrapped(names: Iterable[str]) -> str:
+    return "\n".join(textwrap.wrap(listed(sorted(set(names))), 118, break_on_hyphens=False))
+
+
+def listed(words: Iterable[str]) -> str:
+    return ", ".join(f"`{word}`" for word in words)
+
+
+if __name__ == "__main__":
+    main()
