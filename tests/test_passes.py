@@ -477,3 +477,63 @@ def test_pipeline_keeps_meaning_on_every_golden_program() -> None:
     x = np.linspace(-1, 2, 7)
     assert run(passes.run(module, check=True), "f", [x])[0] == pytest.approx(run(module, "f", [x])[0], rel=1e-14)
     assert isinstance(passes.run(module), Module)
+
+
+INTERLEAVE = """
+func @f(%x: array<f64, [?], c>) -> (f64, array<f64, [?], c>, f64) {
+  %n = dim %x {axis = 0} : i64
+  %zero = const {value = 0} : i64
+  %one = const {value = 1} : i64
+  %minus = const {value = -1} : i64
+  %z = const {value = 0.0} : f64
+  %r = for %zero, %n, %one, %z {exits = False} : f64 (%i: i64, %acc: f64) {
+    %l = load %x, %i : f64
+    %s = sin %l : f64
+    %sum = fadd %acc, %s : f64
+    yield %sum
+  }
+  %d = alloc %n {dtype = !f64, fill = 0.0} : array<f64, [?], c>
+  %last = iadd %n, %minus : i64
+  %q = for %last, %minus, %minus, %z {exits = False} : f64 (%k: i64, %a: f64) {
+    %l2 = load %x, %k : f64
+    %c = cos %l2 : f64
+    accum %d, %k, SCALE
+    %more = fadd %a, %c : f64
+    yield %more
+  }
+  return %r, %d, %q
+}"""
+
+
+def test_interleave_joins_forward_and_reverse_loops() -> None:
+    from adcore.passes.interleave import interleave
+
+    text = INTERLEAVE.replace("SCALE", "%c")
+    out = apply(text, interleave, cse, dce)
+    assert ops(out).count("for") == 1
+    assert ops(out).count("load") == 1
+    x = np.array([0.3, -1.0, 2.0])
+    want, got = run(parse_module(text), "f", [x]), run(parse_module(out), "f", [x])
+    assert got[0] == want[0]
+    np.testing.assert_array_equal(got[1], want[1])
+    assert got[2] == pytest.approx(want[2], rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("SCALE", "%r"),  # needs the forward loop's result
+        ("%more = fadd %a, %c : f64", "%more = fmul %a, %c : f64"),  # order matters
+        ("%l2 = load %x, %k : f64", "%l2 = load %d, %k : f64"),  # reads what it writes
+        ("%last = iadd %n, %minus : i64", "%last = iadd %n, %zero : i64"),  # other iterations
+        ("    %sum = fadd", "    store %x, %i, %s\n    %sum = fadd"),  # the forward loop writes
+        ("%d = alloc %n {dtype = !f64, fill = 0.0} : array<f64, [?], c>", "%d = slice %x, %zero, %n, %one : array<f64, [?], strided>"),
+    ],
+)
+def test_interleave_refuses(old: str, new: str) -> None:
+    from adcore.passes.interleave import interleave
+
+    text = INTERLEAVE.replace(old, new).replace("SCALE", "%c")
+    if "slice" in new:
+        text = text.replace("-> (f64, array<f64, [?], c>, f64)", "-> (f64, array<f64, [?], strided>, f64)")
+    assert ops(apply(text, interleave)).count("for") == 2

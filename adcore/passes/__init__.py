@@ -15,6 +15,7 @@ from adcore.passes.expand import expand
 from adcore.passes.fold import fold
 from adcore.passes.fuse import fuse
 from adcore.passes.inline import callees, inline
+from adcore.passes.interleave import interleave
 from adcore.passes.licm import licm
 from adcore.passes.ranges import ranges
 
@@ -22,7 +23,7 @@ __all__ = ["LOWERING", "PIPELINE", "Pass", "callees", "run"]
 
 Pass = Callable[[Function, Module], Function]
 
-PIPELINE: tuple[Pass, ...] = (inline, fold, cse, ranges, fold, licm, cse, dce, fuse, fold, cse, dce)
+PIPELINE: tuple[Pass, ...] = (inline, fold, cse, ranges, fold, licm, cse, dce, fuse, interleave, fold, cse, dce)
 LOWERING: tuple[Pass, ...] = (expand, fold, cse, licm, dce)
 
 
