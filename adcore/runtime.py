@@ -190,11 +190,12 @@ class _Absent:
 
 
 def bind_arguments(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
-    """All arguments in order, defaults filled in; `name` is that of the function, "module:function".
+    """All arguments in order, defaults filled in; `name` is that of the builtin which asks, "module:function.member".
 
     Raises `TypeError` with CPython's own words. The extension calls this when a call is not purely positional.
     """
-    return _binders[name](*args, **kwargs)
+    module, _, member = name.partition(":")
+    return _binders[f"{module}:{member.partition('.')[0]}"](*args, **kwargs)
 
 
 def _runs_in_python() -> bool:

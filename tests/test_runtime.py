@@ -250,7 +250,7 @@ def test_wrong_calls_get_the_words_of_cpython(package: Package, call: tuple[Any,
     kwargs: dict[str, Any] = next((arg for arg in call[1:] if isinstance(arg, dict)), {})
     bind = sys.modules["fakepkg._adcore"].__adcore_bind__
     with pytest.raises(TypeError) as ours:
-        bind("fakepkg.model:cube", args, kwargs)
+        bind("fakepkg.model:cube.grad", args, kwargs)
     with pytest.raises(TypeError) as pythons:
         function.__wrapped__(*args, **kwargs)
     assert str(ours.value) == str(pythons.value)
@@ -259,8 +259,8 @@ def test_wrong_calls_get_the_words_of_cpython(package: Package, call: tuple[Any,
 def test_arguments_are_put_in_order(package: Package) -> None:
     package.load().cube(1.0)
     bind = sys.modules["fakepkg._adcore"].__adcore_bind__
-    assert bind("fakepkg.model:cube", (1.0,), {}) == (1.0, 0.5)
-    assert bind("fakepkg.model:cube", (), {"shift": 1.0, "x": 2.0}) == (2.0, 1.0)
+    assert bind("fakepkg.model:cube.primal", (1.0,), {}) == (1.0, 0.5)
+    assert bind("fakepkg.model:cube.vjp", (), {"shift": 1.0, "x": 2.0}) == (2.0, 1.0)
 
 
 def test_bound_functions_have_no_slow_path(package: Package) -> None:
