@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from adcore.diagnostics import RULES, Rule
@@ -16,6 +17,11 @@ from adcore.option_values import Option
 from adcore.options import OPTIONS
 
 DOCS = Path(__file__).parent
+ROOT = DOCS.parent
+FOLDERS = [
+    *("adcore", "adcore/ir", "adcore/ops", "adcore/frontend", "adcore/passes", "adcore/ad", "adcore/codegen"),
+    *("adcore/lint", "buildplug", "buildplug/link", "lsp", "lsp/features"),
+]
 PLACES = {
     "decorator": "`@autodiff({python}=...)`",
     "project": "`{toml} = ...` in `[tool.adcore]`",
@@ -32,11 +38,23 @@ def main() -> None:
 
 def pages() -> dict[str, str]:
     """Every page with generated text, by file name, as it should stand."""
-    language = (DOCS / "language.md").read_text(encoding="utf-8")
-    for part, text in functions().items():
-        pattern = rf"(<!-- generated: {part} -->\n).*?(<!-- end -->)"
-        language = re.sub(pattern, rf"\1{text}\n\2", language, flags=re.DOTALL)  # no backslash in names
-    return {"options.md": options_page(), "rules.md": rules_page(), "language.md": language}
+    return {
+        "options.md": options_page(),
+        "rules.md": rules_page(),
+        "language.md": filled_in("language.md", functions()),
+        "internals.md": filled_in("internals.md", {folder: modules(folder) for folder in FOLDERS}),
+    }
+
+
+def filled_in(page: str, parts: Mapping[str, str]) -> str:
+    """The page with the text of each part between its marks."""
+    words = re.split(
+        r"(<!-- generated: .*? -->\n).*?(?=<!-- end -->)", (DOCS / page).read_text("utf-8"), flags=re.DOTALL
+    )
+    for number, word in enumerate(words):
+        if word.startswith("<!-- generated: "):
+            words[number] = word + parts[word.removeprefix("<!-- generated: ").removesuffix(" -->\n")] + "\n"
+    return "".join(words)
 
 
 def options_page() -> str:
@@ -89,6 +107,16 @@ def functions() -> dict[str, str]:
         "numpy": wrapped([*numpy_calls.FUNCTIONS, *library.NUMPY_CONSTANTS]),
         "methods": wrapped(numpy_calls.METHODS),
     }
+
+
+def modules(folder: str) -> str:
+    """A table of the modules of a folder: what the first sentence of each says."""
+    rows = ["| module | |", "|---|---|"]
+    for file in sorted((ROOT / folder).glob("*.py")):
+        text = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
+        paragraph = " ".join(text.partition("\n\n")[0].split()).replace("``", "`").replace("|", "\\|")
+        rows.append(f"| `{file.name}` | {re.split(r'(?<=[a-z)`])[.] (?=[A-Z`])', paragraph)[0].rstrip('.')} |")
+    return "\n".join(rows)
 
 
 def wrapped(names: Iterable[str]) -> str:
