@@ -60,6 +60,13 @@ def test_modules_of_the_user_do_not_shadow_the_compilers(tmp_path: Path, monkeyp
     assert compiler.run_llvm('target triple = "x86_64-unknown-linux-gnu"\n', "obj", CodegenOptions())[:4] == b"\x7fELF"
 
 
+def test_code_for_other_processors() -> None:
+    module = parse_module(TWO)
+    for cpu in ("x86-64-v3", "x86-64-v4", "native"):
+        code = compile_module(module, [entry_of(module, "good")], options=CodegenOptions(cpu=cpu))
+        assert code[:4] == b"\x7fELF"
+
+
 def test_stages_can_be_shown() -> None:
     module = parse_module(TWO)
     assert 'define i32 @"k.good"' in emit(module, stage="text")

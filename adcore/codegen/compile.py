@@ -29,7 +29,7 @@ __all__ = ["CodegenOptions", "CompilerCrash", "LlvmMissing", "Unsupported", "com
 
 @dataclass(frozen=True, slots=True)
 class CodegenOptions:
-    """``cpu`` and ``features`` in LLVM's words; the default runs on every x86-64."""
+    """``cpu`` and ``features`` in LLVM's words; the default runs on every x86-64; ``native`` is this machine."""
 
     cpu: str = "x86-64"
     features: str = ""

@@ -86,7 +86,7 @@ def lower_for(c: Context, op: Op, lower: Lower) -> None:
     join.define()
     w.branch(w.value(f"icmp ult i64 {k.name}, {count}"), body, done)
     w.place(body)
-    c.env[region.params[0]] = w.add(lo, w.mul(k.name, step))
+    c.env[region.params[0]] = _loop_index(c, lo, step, k.name)
     lower(c, region)
     yielded = region.terminator.operands
     after = registers(c, yielded[1:] if exits else yielded, carried)
@@ -101,6 +101,14 @@ def lower_for(c: Context, op: Op, lower: Lower) -> None:
     w.place(done)
     for result, param in zip(op.results, carried, strict=True):
         c.env[result] = assemble(flatten(w, c.env[param], result.type), result.type)
+
+
+def _loop_index(c: Context, lo: str, step: str, k: str) -> str:
+    """``lo + k * step``. The sum is in range; the product is for sure where steps are single or lo is not negative."""
+    w = c.w
+    if step in ("1", "-1") or (is_literal(lo) and int(lo) >= 0 and is_literal(step) and int(step) > 0):
+        return w.add(lo, w.mul(k, step))
+    return w.value(f"add i64 {lo}, {w.value(f'mul i64 {k}, {step}')}")
 
 
 def _exit_join(

@@ -35,9 +35,10 @@ def run(job: dict[str, Any], text: str) -> bytes:
     module = llvm.parse_assembly(text)
     module.verify()
     target = llvm.Target.from_triple(module.triple)
-    machine = target.create_target_machine(
-        cpu=job["cpu"], features=job["features"], opt=3, reloc="pic", codemodel="small"
-    )
+    cpu, features = job["cpu"], job["features"]
+    if cpu == "native":
+        cpu, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+    machine = target.create_target_machine(cpu=cpu, features=features, opt=3, reloc="pic", codemodel="small")
     module.data_layout = str(machine.target_data)
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization = options.slp_vectorization = True
