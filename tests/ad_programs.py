@@ -322,6 +322,72 @@ func @f(%x: array<f64, [?], c>) -> (f64) {
   return %z
 }
 """,
+    "swap": """
+func @f(%x: array<f64, [?], c>) -> (f64) {
+  %n = dim %x {axis = 0} : i64
+  %zero = const {value = 0} : i64
+  %one = const {value = 1} : i64
+  %seven = const {value = 7} : i64
+  %half = const {value = 0.5} : f64
+  %m = isub %n, %one : i64
+  %a = map %n, %x {rank = 1, kinds = ("elem",)} : array<f64, [?], c> (%i: i64, %e: f64) {
+    yield %e
+  }
+  %b = map %n, %x {rank = 1, kinds = ("elem",)} : array<f64, [?], c> (%i0: i64, %e0: f64) {
+    %s0 = sin %e0 : f64
+    yield %s0
+  }
+  %u, %v = for %zero, %seven, %one, %a, %b {exits = False} : array<f64, [?], c>, array<f64, [?], c> (%t: i64, %p: array<f64, [?], c>, %q: array<f64, [?], c>) {
+    for %one, %n, %one {exits = False} (%k: i64) {
+      %j = isub %k, %one : i64
+      %l = load %p, %j : f64
+      %r = load %p, %k : f64
+      %lr = fmul %l, %r : f64
+      %s = sin %lr : f64
+      store %q, %k, %s
+      yield
+    }
+    yield %q, %p
+  }
+  %last = load %u, %m : f64
+  %sum = map %n, %v {rank = 1, kinds = ("add",)} : f64 (%i1: i64, %e1: f64) {
+    %ee = fmul %e1, %e1 : f64
+    yield %ee
+  }
+  %z = fmul %last, %sum : f64
+  return %z
+}
+""",
+    "choose": """
+func @f(%x: array<f64, [?], c>) -> (f64) {
+  %n = dim %x {axis = 0} : i64
+  %zero = const {value = 0} : i64
+  %one = const {value = 1} : i64
+  %half = const {value = 0.55} : f64
+  %a = alloc %n {dtype = !f64, fill = 1.0} : array<f64, [?], c>
+  %b = alloc %n {dtype = !f64, fill = 2.0} : array<f64, [?], c>
+  for %zero, %n, %one {exits = False} (%k: i64) {
+    %l = load %x, %k : f64
+    %c = flt %l, %half : bool
+    %w = if %c : array<f64, [?], c> {
+      yield %a
+    } {
+      yield %b
+    }
+    %old = load %w, %zero : f64
+    %p = fmul %old, %l : f64
+    %s = sin %p : f64
+    store %w, %zero, %s
+    store %w, %k, %p
+    yield
+  }
+  %sum = map %n, %a, %b {rank = 1, kinds = ("add",)} : f64 (%i1: i64, %e1: f64, %e2: f64) {
+    %ee = fmul %e1, %e2 : f64
+    yield %ee
+  }
+  return %sum
+}
+""",
 }
 
 # Calls that are not inlined: the callee's two halves share the tape with the caller's loops.

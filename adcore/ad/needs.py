@@ -8,10 +8,10 @@ from adcore.ad.activity import Activity
 from adcore.ad.rules import apply_vjp
 from adcore.ir.build import Builder
 from adcore.ir.core import Op, Region, Value, carried_ends, carried_inits, carried_params
-from adcore.ir.memory import VIEWS
+from adcore.ir.memory import VIEWS, Memory
 from adcore.ir.opdef import REGISTRY
 from adcore.ir.printer import attribute
-from adcore.ir.types import F64, I64
+from adcore.ir.types import F64, I64, Array
 
 
 class Needs:
@@ -95,3 +95,14 @@ def induction(loop: Op | None, param: Value) -> tuple[Value, Value] | None:
     if step is None or (step in inside and not (step.owner is not None and step.owner.name == "const")):
         return None
     return carried_inits(loop)[k], step
+
+
+def rotation(loop: Op, memory: Memory) -> dict[int, int] | None:
+    """For carried references to arrays written in place: k -> j where each iteration hands the k-th name what the j-th had.
+
+    None where an iteration does anything but pass these references round.
+    """
+    params, ends = carried_params(loop), carried_ends(loop)
+    refs = [k for k, p in enumerate(params) if isinstance(p.type, Array) and not memory.is_value(p)]
+    moves = {k: params.index(ends[k]) for k in refs if ends[k] in params}
+    return moves if len(moves) == len(refs) and sorted(moves.values()) == refs else None

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from adcore.ad.activity import Activity
 from adcore.ad.mincut import INFINITE, FlowGraph
-from adcore.ad.needs import Needs, induction
+from adcore.ad.needs import Needs, induction, rotation
 from adcore.ad.regions import NOMINAL_TRIP, Places, static_trips, survey
 from adcore.ad.sizes import Sizes, describe_trips
 from adcore.ir.core import Function, Op, Region, Value, free_values, has_exit
@@ -129,10 +129,18 @@ class _Planner:
         """A name that may stand for several arrays, one of which is written in place."""
         if op.name == "call" and not self.memory.is_value(v):
             raise NotPlannable("an array that a helper function returned is written in place", op.span)
-        if op.name in ("if", "for", "while") and not self.memory.is_value(v):
+        if op.name in ("if", "for", "while") and not self.memory.is_value(v) and not self.follows(v, op):
             raise NotPlannable(
-                "an array that is written in place goes by a name bound in a branch or loop here", op.span
+                "an array that is written in place goes by a name here that a branch or loop binds to several arrays",
+                op.span,
             )
+
+    def follows(self, v: Value, op: Op) -> bool:
+        """The reverse sweep can tell which array the name stands for: chosen between arrays from outside, or passed round among the names of a loop."""
+        if op.name == "if":
+            ends = [r.terminator.operands[op.results.index(v)] for r in op.regions]
+            return all(self.places.is_outside(end, op) for end in ends)
+        return rotation(op, self.memory) is not None
 
     def refuse_broadcasts(self, op: Op) -> None:
         for v in op.operands:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from adcore.ad.activity import Activity
 from adcore.ad.forward_sweep import ForwardSweep, cell, index_of, trip_count
-from adcore.ad.needs import induction
+from adcore.ad.needs import induction, rotation
 from adcore.ad.plan import Plan
 from adcore.ad.reductions import other_factors, tie_share
 from adcore.ad.rules import apply_vjp
@@ -78,17 +78,22 @@ class ReverseSweep:
         return [self.take(self.function.params[k]) for k in wrt]
 
     def begin(self, region: Region) -> None:
-        """Make available what the reverse of this region needs: restored primal values, zeroed shadows."""
+        """Make available what the reverse of this region needs: restored primal values, zeroed shadows, shadows passed round by loops."""
         self.restore(region)
-        for v in (*region.params, *(r for op in region.ops for r in op.results)):
-            if (
-                isinstance(v.type, Array)
-                and v in self.buffers
-                and not is_view(v)
-                and v not in self.shadow
-                and self.activity.is_active(v)
-            ):
-                self.shadow[v] = self.zeros(v)
+        for v in region.params:
+            self.prepare_shadow(v)
+        for op in region.ops:
+            if op.name in ("for", "while"):
+                self.pass_round(op)
+            for v in op.results:
+                self.prepare_shadow(v)
+
+    def prepare_shadow(self, v: Value) -> None:
+        if not isinstance(v.type, Array) or v not in self.buffers or v in self.shadow or is_view(v):
+            return
+        chosen = v.owner is not None and v.owner.name == "if" and self.is_reference(v)  # made where it is needed
+        if self.activity.is_active(v) and not chosen:
+            self.shadow[v] = self.zeros(v)
 
     def sweep(self, region: Region) -> None:
         for op in reversed(region.ops):
@@ -219,6 +224,10 @@ class ReverseSweep:
             return self.b.op(
                 op.name, [self.shadow_of(op.operands[0]), *(self.get(u) for u in op.operands[1:])], dict(op.attrs)
             ).result
+        if op is not None and op.name == "if":
+            ends = [r.terminator.operands[op.results.index(v)] for r in op.regions]
+            arms = [lambda end=end: [self.shadow_of(end)] for end in ends]
+            return self.b.if_(self.get(op.operands[0]), *arms)[0]
         raise AssertionError(f"no shadow for {v!r}")
 
     def take(self, v: Value) -> Value:
@@ -292,6 +301,10 @@ class ReverseSweep:
             self.add(v, part)
 
     # --- branches
+    def is_reference(self, v: Value) -> bool:
+        """An array that somebody writes: its adjoint lives in its root's shadow and flows with the reference, not through the value."""
+        return isinstance(v.type, Array) and not self.memory.is_value(v)
+
     def captured(self, regions: Iterable[Region]) -> list[Value]:
         """Active scalars of the surroundings that the regions use."""
         seen: dict[Value, None] = {}
@@ -305,7 +318,7 @@ class ReverseSweep:
         results = [
             (k, self.take(r))
             for k, r in enumerate(op.results)
-            if is_differentiable(r.type) and self.activity.is_active(r)
+            if is_differentiable(r.type) and self.activity.is_active(r) and not self.is_reference(r)
         ]
         captured = self.captured(op.regions)
         outer = {v: self.adj.get(v) or self.zero() for v in captured}
@@ -327,45 +340,66 @@ class ReverseSweep:
 
     # --- loops
     def op_for(self, op: Op) -> None:
-        lo, hi, step = (self.get(v) for v in op.operands[:3])
-        trips = self.get(op.results[-1]) if has_exit(op) else trip_count(self.b, lo, hi, step)
-        self.loop(op, trips, lambda k: index_of(self.b, lo, step, k))
+        lo, step = self.get(op.operands[0]), self.get(op.operands[2])
+        self.loop(op, lambda k: index_of(self.b, lo, step, k))
 
     def op_while(self, op: Op) -> None:
-        self.loop(op, self.get(op.results[-1]), None)
+        self.loop(op, None)
 
-    def loop(self, op: Op, trips: Value, index: Callable[[Value], Value] | None) -> None:
-        """The loop backwards, carrying the adjoints of the carried values and of the captured scalars."""
+    def trips_of(self, op: Op) -> Value:
+        """How often the loop's body ran."""
+        return self.get(op.results[-1]) if has_exit(op) else trip_count(self.b, *(self.get(v) for v in op.operands[:3]))
+
+    def loop(self, op: Op, index: Callable[[Value], Value] | None) -> None:
+        """The loop backwards, carrying the adjoints of the carried values and of the captured scalars, and the shadows that go round."""
         region, params, ends, inits = op.regions[0], carried_params(op), carried_ends(op), carried_inits(op)
-        carried = [
-            k for k, p in enumerate(params)
-            if is_differentiable(p.type) and (self.activity.is_active(p) or self.activity.is_active(op.results[k]))
-        ]  # fmt: skip
+        carried = [k for k, p in enumerate(params) if not self.is_reference(p) and self.flows(p, op.results[k])]
+        moves = {k: j for k, j in (rotation(op, self.memory) or {}).items() if self.flows(params[k], op.results[k])}
         captured = self.captured([region])
+        trips = self.trips_of(op)
         starts = [self.take(op.results[k]) for k in carried] + [self.adj.get(v) or self.zero() for v in captured]
+        starts += [self.shadow_of(op.results[k]) for k in moves]
         new = Region([Value(I64, "k"), *(Value(_adjoint_type(v.type)) for v in starts)])
-        cts, sums = new.params[1 : 1 + len(carried)], new.params[1 + len(carried) :]
+        passed = iter(new.params[1:])
+        cts, sums, shadows = ([next(passed) for _ in group] for group in (carried, captured, moves))
         before, self.adj = self.adj, dict(zip(captured, sums, strict=True))
         with self.b.inside(new):
             self.numbers.append(new.params[0])
             self.trips.append(trips)
             if index is not None:
                 self.primal[region.params[0]] = index(new.params[0])
+            # what the k-th name stands for after the iteration, the moves[k]-th stood for in it
+            self.shadow.update(zip((params[j] for j in moves.values()), shadows, strict=True))
             self.begin(region)
             for k, ct in zip(carried, cts, strict=True):
                 self.add(ends[k], ct)
             self.sweep(region)
             outs = [self.take(params[k]) for k in carried] + [self.adj[v] for v in captured]
-            self.b.yield_(*outs)
+            self.b.yield_(*outs, *(self.shadow[params[k]] for k in moves))
             self.numbers.pop()
             self.trips.pop()
         self.adj = before
         minus = self.b.i64(-1)
         bounds = [self.b.iadd(trips, minus), minus, minus]
-        made = self.b.op("for", [*bounds, *starts], {"exits": False}, [p.type for p in new.params[1:]], [new])
-        self.adj.update(zip(captured, made.results[len(carried) :], strict=True))
-        for k, total in zip(carried, made.results, strict=False):
+        made = self.b.op("for", [*bounds, *starts], {"exits": False}, [p.type for p in new.params[1:]], [new]).results
+        self.adj.update(zip(captured, made[len(carried) :], strict=False))
+        for k, total in zip(carried, made, strict=False):
             self.add(inits[k], total)
+
+    def flows(self, param: Value, result: Value) -> bool:
+        return is_differentiable(param.type) and (self.activity.is_active(param) or self.activity.is_active(result))
+
+    def pass_round(self, op: Op) -> None:
+        """The shadows that a loop's names stand for after it: the references go round as often as in the primal."""
+        moves = rotation(op, self.memory) or {}
+        moves = {k: j for k, j in moves.items() if self.flows(carried_params(op)[k], op.results[k])}
+        if not moves:
+            return
+        trips, zero, one = self.trips_of(op), self.b.i64(0), self.b.i64(1)
+        names = list(moves)
+        starts = [self.shadow_of(carried_inits(op)[k]) for k in names]
+        ends = self.b.for_(zero, trips, one, starts, lambda i, refs: [refs[names.index(moves[k])] for k in names])
+        self.shadow.update(zip((op.results[k] for k in names), ends, strict=True))
 
     # --- maps
     def op_map(self, op: Op) -> None:
