@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from adcore.diagnostics import RULES, Rule
+from adcore.diagnostics import RULES
 from adcore.lint.formats import FORMATS, render
 from adcore.suggest import suggest
 
@@ -208,29 +208,17 @@ def _explain_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _explain(options: argparse.Namespace) -> int:
+    from adcore.lint.explain import explain, find, overview
+
     if options.name is None:
-        print("\n".join(f"{rule.code}  {rule.name:<{_widest()}}  {rule.summary}" for rule in RULES.values()))
-        return 0
-    by_code = {rule.code: rule for rule in RULES.values()}
-    rule = RULES.get(options.name) or by_code.get(options.name.upper())
-    if rule is None:
+        print(overview())
+    elif (rule := find(options.name)) is not None:
+        print(explain(rule))
+    else:
         near = suggest(options.name, RULES)
         remedy = f"did you mean `{near}`?" if near else "`adcore explain` lists all rules"
         raise UsageError(f"adcore explain: there is no rule `{options.name}`; {remedy}")
-    print(_explained(rule))
     return 0
-
-
-def _widest() -> int:
-    return max(map(len, RULES))
-
-
-def _explained(rule: Rule) -> str:
-    parts = [f"{rule.name} ({rule.code}, {rule.severity}): {rule.summary}", f"{rule.why}\n{rule.fix}"]
-    for title, example in (("Reported:", rule.before), ("Instead:", rule.after)):
-        if example:
-            parts.append(title + "\n\n" + "\n".join(f"    {line}".rstrip() for line in example.splitlines()))
-    return "\n\n".join(parts)
 
 
 # lsp

@@ -5,6 +5,6 @@ from __future__ import annotations
 
 def main() -> int:
     """Serve until the client says `exit` or goes away; the exit code."""
-    from adcore_lsp.server import serve
+    from adcore_lsp.stdio import serve
 
     return serve()

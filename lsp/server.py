@@ -7,24 +7,19 @@ loop never analyses and never waits for the one that does.
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
-import sys
 from typing import Any, cast
 
 from adcore_lsp.features import code_actions, hover
 from adcore_lsp.features.diagnostics import diagnostics
-from adcore_lsp.protocol import Base, Document, OneLine, Protocol
+from adcore_lsp.protocol import Base, Document, Protocol
 from adcore_lsp.sessions import DEBOUNCE, Session, Sessions
-from adcore_lsp.transport import claim_stdout, messages, read_in_thread
 from adcore_lsp.worker import Worker
 from lsprotocol import types
-from pygls.io_ import StdoutWriter
 from pygls.uris import from_fs_path, to_fs_path
 
 from adcore import __version__
 
-_log = logging.getLogger("adcore")
 _WATCHED = ("**/*.py", "**/pyproject.toml")
 
 
@@ -236,32 +231,3 @@ def _hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
     if session is None or session.kind == "other":
         return None
     return hover.hover(session.document, params.position, session.kind == "config")
-
-
-def serve() -> int:
-    """Serve over standard input and output; the exit code: 0 after `shutdown` and `exit`, 1 otherwise."""
-    out = claim_stdout()
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(OneLine())
-    logging.basicConfig(level=logging.WARNING, handlers=[handler])
-    logging.getLogger("pygls").setLevel(logging.CRITICAL)  # it tells the same to `report_server_error`
-    return asyncio.run(_serve(StdoutWriter(out)))
-
-
-async def _serve(writer: StdoutWriter) -> int:
-    server, loop = make_server(), asyncio.get_running_loop()
-    protocol = server.protocol
-    protocol.finished = loop.create_future()
-    protocol.set_writer(writer)
-
-    def hand_over(body: bytes) -> None:
-        loop.call_soon_threadsafe(protocol.receive, body)
-
-    def ended() -> None:
-        loop.call_soon_threadsafe(protocol.finish, 1)
-
-    read_in_thread(0, messages, hand_over, ended)
-    try:
-        return await protocol.finished
-    finally:
-        await server.worker.stop()

@@ -47,6 +47,10 @@ class Session:
     def current(self) -> bool:
         return self.done == self.wanted
 
+    def may_depend_on(self, paths: set[str]) -> bool:
+        """While findings are being made nobody knows what they depend on."""
+        return not self.current or not paths.isdisjoint(self.reply.dependencies)
+
 
 class Sessions:
     """All sessions. `changed` is told which documents or files have other findings than before."""
@@ -79,9 +83,7 @@ class Sessions:
         """The other open documents that depend on the file of this one, or on its findings."""
         if not session.is_file:
             return []
-        return [
-            other for other in self.open.values() if other is not session and session.path in other.reply.dependencies
-        ]
+        return [other for other in self.open.values() if other is not session and other.may_depend_on({session.path})]
 
     def look_again(self, sessions: Iterable[Session] | None = None) -> list[Session]:
         """Some documents, or all: a file that comes or goes may decide over any import and any configuration."""
@@ -90,7 +92,7 @@ class Sessions:
     def depending_on(self, paths: Iterable[str]) -> list[Session]:
         """The documents that depend on some files on disk."""
         wanted = set(paths)
-        return self._again(s for s in self.open.values() if not wanted.isdisjoint(s.reply.dependencies))
+        return self._again(session for session in self.open.values() if session.may_depend_on(wanted))
 
     def stale(self) -> list[Session]:
         """The documents of which a dependency changed on disk; for clients that do not watch files."""
@@ -98,7 +100,7 @@ class Sessions:
         return self._again(
             session
             for session in self.open.values()
-            if any(now[path] != then for path, then in session.reply.dependencies.items())
+            if not session.current or any(now[path] != then for path, then in session.reply.dependencies.items())
         )
 
     def _again(self, sessions: Iterable[Session]) -> list[Session]:

@@ -14,6 +14,7 @@ import os
 import pickle
 import queue
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 _log = logging.getLogger("adcore")
 _PATIENCE = 60.0
 _TRIES = 2
+_CHANGING = (-1, -1)
+_CLOCK_STEP = 20_000_000
+"""Nanoseconds by which the times of files may lag behind the clock."""
 
 Stamp = tuple[int, int] | None
 """Time of modification and size of a file; None: it is not there."""
@@ -113,6 +117,7 @@ def check(request: Request, last_good: dict[Path, ProjectOptions]) -> Reply:
     from adcore.lint.check import Checker, decode_as, is_config
     from adcore.source import SourceText
 
+    began = time.time_ns()
     seen: set[str] = set()
 
     class Recording(Project):
@@ -141,7 +146,13 @@ def check(request: Request, last_good: dict[Path, ProjectOptions]) -> Reply:
         return sources[path]
 
     findings = tuple(to_finding(item, source_of, request.path, request.encoding) for item in diagnostics)
-    return Reply(findings, {path: stamp(path) for path in sorted(seen - {request.path})})
+    return Reply(findings, {path: _stamp_as_read(path, began) for path in sorted(seen - {request.path})})
+
+
+def _stamp_as_read(path: str, began: int) -> Stamp:
+    """The stamp of a file that was read since `began`; one that fits no file where it may have changed meanwhile."""
+    found = stamp(path)
+    return _CHANGING if found is not None and found[0] > began - _CLOCK_STEP else found
 
 
 def main() -> None:
