@@ -4,7 +4,7 @@
 |---|---|
 | ``fadd fsub fmul fdiv fneg``, ``add sub mul sdiv and or xor shl ashr`` | the instruction |
 | ``fcmp olt``, ``icmp slt`` | the comparison |
-| ``call sin`` | a function of libm, free of side effects (errno is not ours) |
+| ``call sin`` | a function of libm, free of side effects (errno is not ours); in array loops that of ``elementary`` |
 | ``intrinsic llvm.sqrt`` | the intrinsic, overloaded by the operand type |
 | ``fits sadd`` | not the overflow bit of ``llvm.sadd.with.overflow`` |
 | ``sitofp zext fptosi select`` | the conversion, the select |
@@ -14,6 +14,7 @@
 from __future__ import annotations
 
 from adcore.codegen.context import Context
+from adcore.codegen.elementary import INLINED
 from adcore.codegen.layout import Unsupported, register_type
 from adcore.codegen.text import double
 from adcore.ir.build import Builder
@@ -84,6 +85,9 @@ def apply_rule(c: Context, rule: str, operands: list[Value], result: Value) -> s
             name = f"{rest}.{'f64' if types[0] == 'double' else types[0]}"
             c.text.declare(name, f"declare {out} @{name}({', '.join(types)})")
             return w.value(f"call{c.flags if out == 'double' else ''} {out} @{name}({_typed(types, args)})")
+        case "call" if c.access and rest in INLINED:  # in an array loop
+            c.text.declare(f"math.{rest}", INLINED[rest]())
+            return w.value(f"call {out} @math.{rest}({_typed(types, args)})")
         case "call":
             c.text.declare(rest, f"declare {out} @{rest}({', '.join(types)}) #2")
             return w.value(f"call{c.flags} {out} @{rest}({_typed(types, args)})")
