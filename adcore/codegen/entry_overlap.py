@@ -1,0 +1,174 @@
+"""Written arguments and ``out=`` share memory with nothing else.
+
+All arrays are contiguous here, so ranges of bytes decide exactly.
+
+LLVM text; the tables are described in ``entry_text``.
+"""
+
+OVERLAP = """
+; Bytes of the contiguous array whose words stand at %word.
+define internal i64 @py.extent(ptr %param, ptr %word) #3 {
+entry:
+  %p.kind = getelementptr %Param, ptr %param, i32 0, i32 1
+  %kind = load i32, ptr %p.kind
+  %bool = icmp eq i32 %kind, 5
+  %item = select i1 %bool, i64 1, i64 8
+  %p.rank = getelementptr %Param, ptr %param, i32 0, i32 2
+  %rank = load i32, ptr %p.rank
+  %n = zext i32 %rank to i64
+  br label %loop
+loop:
+  %k = phi i64 [ 0, %entry ], [ %k.next, %one ]
+  %bytes = phi i64 [ %item, %entry ], [ %bytes.next, %one ]
+  %more = icmp ult i64 %k, %n
+  br i1 %more, label %one, label %done
+one:
+  %k.next = add i64 %k, 1
+  %p.dim = getelementptr i64, ptr %word, i64 %k.next
+  %dim = load i64, ptr %p.dim
+  %bytes.next = mul i64 %bytes, %dim
+  br label %loop
+done:
+  ret i64 %bytes
+}
+
+; Whether an argument other than that at %self shares memory with the array of %mine at %self.
+define internal i1 @py.shared(ptr %member, ptr %words, ptr %mine, ptr %self) #3 {
+entry:
+  %p.count = getelementptr %Member, ptr %member, i32 0, i32 2
+  %count = load i32, ptr %p.count
+  %p.cts = getelementptr %Member, ptr %member, i32 0, i32 3
+  %cts = load i32, ptr %p.cts
+  %all = add i32 %count, %cts
+  %n = zext i32 %all to i64
+  %p.params = getelementptr %Member, ptr %member, i32 0, i32 4
+  %params = load ptr, ptr %p.params
+  %lo = load i64, ptr %self
+  %bytes = call i64 @py.extent(ptr %mine, ptr %self)
+  %hi = add i64 %lo, %bytes
+  br label %loop
+loop:
+  %k = phi i64 [ 0, %entry ], [ %k.next, %next ]
+  %word = phi ptr [ %words, %entry ], [ %word.next, %next ]
+  %more = icmp ult i64 %k, %n
+  br i1 %more, label %one, label %no
+one:
+  %param = getelementptr %Param, ptr %params, i64 %k
+  %p.kind = getelementptr %Param, ptr %param, i32 0, i32 1
+  %kind = load i32, ptr %p.kind
+  %array = icmp uge i32 %kind, 3
+  %other = icmp ne ptr %word, %self
+  %look = and i1 %array, %other
+  br i1 %look, label %compare, label %next
+compare:
+  %a = load i64, ptr %word
+  %size = call i64 @py.extent(ptr %param, ptr %word)
+  %z = add i64 %a, %size
+  %left = icmp ult i64 %a, %hi
+  %right = icmp ult i64 %lo, %z
+  %both = and i1 %left, %right
+  %some = icmp ne i64 %size, 0
+  %mine.some = icmp ne i64 %bytes, 0
+  %both.some = and i1 %some, %mine.some
+  %overlap = and i1 %both, %both.some
+  br i1 %overlap, label %yes, label %next
+next:
+  %step = call i64 @py.word_count(ptr %param)
+  %word.next = getelementptr i64, ptr %word, i64 %step
+  %k.next = add i64 %k, 1
+  br label %loop
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}
+
+; Written parameters share memory with no other argument. 1 with ValueError.
+define internal i32 @py.separate(ptr %member, ptr %words) #3 {
+entry:
+  %p.count = getelementptr %Member, ptr %member, i32 0, i32 2
+  %count = load i32, ptr %p.count
+  %n = zext i32 %count to i64
+  %p.params = getelementptr %Member, ptr %member, i32 0, i32 4
+  %params = load ptr, ptr %p.params
+  br label %loop
+loop:
+  %k = phi i64 [ 0, %entry ], [ %k.next, %next ]
+  %word = phi ptr [ %words, %entry ], [ %word.next, %next ]
+  %more = icmp ult i64 %k, %n
+  br i1 %more, label %one, label %ok
+one:
+  %param = getelementptr %Param, ptr %params, i64 %k
+  %p.flags = getelementptr %Param, ptr %param, i32 0, i32 3
+  %flags = load i32, ptr %p.flags
+  %written = and i32 %flags, 1
+  %is = icmp ne i32 %written, 0
+  br i1 %is, label %compare, label %next
+compare:
+  %shared = call i1 @py.shared(ptr %member, ptr %words, ptr %param, ptr %word)
+  br i1 %shared, label %fail, label %next
+next:
+  %step = call i64 @py.word_count(ptr %param)
+  %word.next = getelementptr i64, ptr %word, i64 %step
+  %k.next = add i64 %k, 1
+  br label %loop
+ok:
+  ret i32 0
+fail:
+  call void @py.raise_overlap(ptr %member, ptr %param)
+  ret i32 1
+}
+
+define internal void @py.raise_overlap(ptr %member, ptr %param) #3 {
+  %type = load ptr, ptr @PyExc_ValueError
+  %function = load ptr, ptr %member
+  %name = load ptr, ptr %param
+  %never = call ptr (ptr, ptr, ...) @PyErr_Format(ptr %type, ptr @py.text.overlap, ptr %function, ptr %name)
+  ret void
+}
+
+; Whether the array given for result %k shares memory with one given for an earlier result.
+define internal i1 @py.outs_apart(ptr %results, i64 %k, ptr %boxed, ptr %outs) #3 {
+entry:
+  %mine = getelementptr %Result, ptr %results, i64 %k
+  %p.my.offset = getelementptr %Result, ptr %mine, i32 0, i32 4
+  %my.offset = load i32, ptr %p.my.offset
+  %my.place = getelementptr i64, ptr %outs, i32 %my.offset
+  %p.my.param = getelementptr %Result, ptr %mine, i32 0, i32 5
+  %my.param = load ptr, ptr %p.my.param
+  %lo = load i64, ptr %my.place
+  %my.bytes = call i64 @py.extent(ptr %my.param, ptr %my.place)
+  %hi = add i64 %lo, %my.bytes
+  br label %loop
+loop:
+  %j = phi i64 [ 0, %entry ], [ %j.next, %next ]
+  %more = icmp ult i64 %j, %k
+  br i1 %more, label %one, label %apart
+one:
+  %p.object = getelementptr ptr, ptr %boxed, i64 %j
+  %object = load ptr, ptr %p.object
+  %given = icmp ne ptr %object, null
+  br i1 %given, label %compare, label %next
+compare:
+  %other = getelementptr %Result, ptr %results, i64 %j
+  %p.offset = getelementptr %Result, ptr %other, i32 0, i32 4
+  %offset = load i32, ptr %p.offset
+  %place = getelementptr i64, ptr %outs, i32 %offset
+  %p.param = getelementptr %Result, ptr %other, i32 0, i32 5
+  %param = load ptr, ptr %p.param
+  %a = load i64, ptr %place
+  %bytes = call i64 @py.extent(ptr %param, ptr %place)
+  %z = add i64 %a, %bytes
+  %left = icmp ult i64 %a, %hi
+  %right = icmp ult i64 %lo, %z
+  %both = and i1 %left, %right
+  br i1 %both, label %shared, label %next
+next:
+  %j.next = add i64 %j, 1
+  br label %loop
+shared:
+  ret i1 false
+apart:
+  ret i1 true
+}
+"""
