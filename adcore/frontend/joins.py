@@ -53,7 +53,7 @@ def lower_arm(ctx: Context, fill: Callable[[], None]) -> Arm:
 def join_arms(ctx: Context, cond: Value, then: Arm, other: Arm, needed: Iterable[str]) -> None:
     """Append the `if` and make its results the state of `ctx`."""
     phis = Phis(ctx, then.region, other.region)
-    names = [n for n in dict.fromkeys([*EXITS, *sorted(needed)]) if n in then.env or n in other.env]
+    names = [n for n in dict.fromkeys([*EXITS, *sorted(needed)]) if any(n in arm.env for arm in _speakers(then, other, n))]
     rebuilt: dict[str, Callable[[], Binding]] = {}
     for name in names:
         rebuilt[name] = phis.binding(then, other, name)
@@ -63,6 +63,13 @@ def join_arms(ctx: Context, cond: Value, then: Arm, other: Arm, needed: Iterable
     ctx.env = untouched | {name: make() for name, make in rebuilt.items()}
     ctx.live = live()
     ctx.gone = then.gone and other.gone
+
+
+def _speakers(then: Arm, other: Arm, name: str) -> list[Arm]:
+    """The arms that have a say in what a name is afterwards: one that left the function has none."""
+    if name in EXITS or then.gone == other.gone:
+        return [then, other]
+    return [other] if then.gone else [then]
 
 
 class Phis:

@@ -198,8 +198,14 @@ def convert(b: Builder, value: Number, kind: Scalar) -> Value:
 
 
 def poison(b: Builder, shape: Shape | None) -> list[Value]:
-    """SSA values for a shape whose value does not exist here."""
-    return [b.op("poison", results=[t]).result for t in leaf_types(shape)]
+    """SSA values for a shape whose value does not exist here. Integers and bools are zeros, so that joins may convert them."""
+    return [_nothing(b, t) for t in leaf_types(shape)]
+
+
+def _nothing(b: Builder, t: Type) -> Value:
+    if t == BOOL:
+        return b.const(False)
+    return b.i64(0) if t == I64 else b.op("poison", results=[t]).result
 
 
 def rebuild(b: Builder, shape: Shape, leaves: Sequence[Value]) -> Abstract:
