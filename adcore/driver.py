@@ -150,7 +150,7 @@ def compile_package(
 
     ``modules`` maps full module names to files, absolute or below ``root``; findings name files as given here.
     """
-    from adcore.codegen.compile import CodegenOptions, CompilerCrash, Unsupported, compile_module
+    from adcore.codegen.compile import CodegenOptions, CompilerCrash, LlvmMissing, Unsupported, compile_module
 
     sources = Project(_import_roots(root, modules))
     entries: list[Entry] = []
@@ -181,7 +181,7 @@ def compile_package(
         code = compile_module(
             lowered, entries, module_name=extension, meta=meta, options=CodegenOptions(cpu=_cpu(project))
         )
-    except (CompilerCrash, Unsupported) as error:
+    except (CompilerCrash, LlvmMissing, Unsupported) as error:
         at = next((e for e in entries if getattr(error, "function", None) in e.kernels.values()), entries[0])
         report.add("compiler/crash", at.span, function=at.qualname, reason=str(error))
         return None

@@ -124,10 +124,14 @@ class CompiledFunction:
             members = {member: entry.builtin(member) for member in entry.members}
         except AttributeError as error:
             raise binding.Unbound(f"the extension lacks {error.name}. {binding.REBUILD}") from None
-        if "vjp" in members:
-            from adcore.jacobian import reverse_jacobian
+        from adcore import jacobian
 
-            members["jacobian"] = reverse_jacobian(self.__qualname__, members["vjp"], binder, entry)
+        if "vjp" in members:
+            members["jacobian"] = jacobian.reverse_jacobian(self.__qualname__, members["vjp"], binder, entry)
+        elif "jvp" in members:
+            members["jacobian"] = jacobian.forward_jacobian(self.__qualname__, members["jvp"], binder, entry)
+        if "hvp" in members:
+            members["hessian"], members["hessp"] = jacobian.hessian(self.__qualname__, members["hvp"], binder, entry)
         return {name: member for name, member in members.items() if name == "primal" or self._settings.offers(name)}
 
     def _refusals(self, reason: str) -> dict[str, Callable[..., Any]]:

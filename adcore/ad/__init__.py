@@ -20,6 +20,7 @@ from adcore.ad.prepare import prepare
 from adcore.ad.reverse import ReverseSweep
 from adcore.ad.sizes import Sizes
 from adcore.ir import memory as memory_analysis
+from adcore.ir.build import Builder
 from adcore.ir.core import Function, Module, Op, Region, Value
 from adcore.ir.types import Array, Type, is_differentiable
 
@@ -79,6 +80,7 @@ def vjp(function: Function, wrt: Sequence[int], name: str, seed: float | None = 
                 cotangents[k] = b.f64(seed)
             else:
                 cotangents[k] = _parameter(body, primal.results[k], f"ct{k}")
+                _same_shape(b, cotangents[k], results[k], "a cotangent has another shape than its result")
         gradients = ReverseSweep(primal, analysis.memory, analysis.activity, analysis.plan, forward).run(
             cotangents, wrt
         )
@@ -105,6 +107,14 @@ def jvp(function: Function, wrt: Sequence[int], name: str, keep: Sequence[int] |
         forward.tangent[p] = _parameter(body, p.type, f"t_{p.name}")
     returned = function.body.terminator.operands
     with forward.b.inside(body):
+        for k in wrt:
+            p = function.params[k]
+            _same_shape(
+                forward.b,
+                forward.tangent[p],
+                forward.new(p),
+                f"the tangent of {p.name} has another shape than {p.name}",
+            )
         forward.ops(function.body.ops[:-1])
         results = [] if keep is not None else [forward.new(v) for v in returned]
         results += [forward.tangent_of(returned[k]) for k in (_outputs(function) if keep is None else keep)]
@@ -164,6 +174,13 @@ def _forward(analysis: Analysis) -> tuple[ForwardSweep, Region]:
     forward.env.update(zip(primal.params, body.params, strict=True))
     forward.b.span = primal.span
     return forward, body
+
+
+def _same_shape(b: Builder, given: Value, like: Value, message: str) -> None:
+    """What the caller hands in is checked before anything reads it."""
+    if isinstance(given.type, Array):
+        for axis in range(given.type.rank):
+            b.guard(b.ieq(b.dim(given, axis=axis), b.dim(like, axis=axis)), "ValueError", message)
 
 
 def _outputs(primal: Function) -> list[int]:

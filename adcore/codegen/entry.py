@@ -14,9 +14,17 @@ from adcore.codegen.layout import Unsupported, kernel_params
 from adcore.codegen.text import ModuleText, constant, symbol
 from adcore.ir.core import Function, Module
 from adcore.ir.signature import Entry, Result, TupleResult, leaves
-from adcore.ir.types import BOOL, F64, I64, Array, Scalar, Type
+from adcore.ir.types import BOOL, F64, I64, Array, Scalar, Type, is_differentiable
 
-KERNEL_OF = {"primal": "primal", "grad": "value_and_grad", "value_and_grad": "value_and_grad", "vjp": "vjp"}
+KERNEL_OF = {
+    "primal": "primal",
+    "grad": "value_and_grad",
+    "value_and_grad": "value_and_grad",
+    "vjp": "vjp",
+    "jvp": "jvp",
+    "hvp": "hvp",
+}
+TAKES_ARGUMENT_TUPLE = ("vjp", "jvp", "hvp")  # called with (args, cotangents or tangents)
 SCALAR_KIND: dict[Type, int] = {F64: 0, I64: 1, BOOL: 2}
 ARRAY_KIND: dict[Scalar, int] = {F64: 3, I64: 4, BOOL: 5}
 BOX = {"float": 0, "int": 1, "bool": 2, "np.float64": 3, "ndarray": 4}
@@ -98,16 +106,23 @@ def _member(entry: Entry, name: str, kernel: Function, summary: Summary) -> Memb
     received = []
     for k, p in enumerate(kernel.params):
         flags = COTANGENT if k >= count else WRITTEN if k in summary.writes else 0
-        shown = entry.parameters[k].name if k < count else _output_name(entry, k - count)
+        shown = entry.parameters[k].name if k < count else _given_name(entry, name, k - count)
         received.append(Received(shown, p.type, flags))
     handed, program = _results(entry, name, kernel)
     gradients = [h for h in handed if h.gradient]
-    takes_out = name != "vjp" and any(isinstance(h.type, Array) for h in gradients)
+    takes_out = name in ("grad", "value_and_grad") and any(isinstance(h.type, Array) for h in gradients)
     outs = len(gradients) if takes_out else 0
-    flags = (RELEASES if summary.loops else 0) | (VJP if name == "vjp" else 0)
+    flags = (RELEASES if summary.loops else 0) | (VJP if name in TAKES_ARGUMENT_TUPLE else 0)
     flags |= (OUT_TUPLE if outs and not entry.bare else 0) | (WRITES if summary.writes else 0)
     cotangents = len(kernel.params) - count
     return Member(entry, name, kernel, tuple(received), cotangents, tuple(handed), tuple(program), outs, flags)
+
+
+def _given_name(entry: Entry, member: str, k: int) -> str:
+    """What a message calls the k-th cotangent or tangent."""
+    if member != "vjp":
+        return f"the tangent of {entry.parameters[entry.wrt[k]].name}"
+    return _output_name(entry, k)
 
 
 def _output_name(entry: Entry, k: int) -> str:
@@ -119,6 +134,8 @@ def _results(entry: Entry, name: str, kernel: Function) -> tuple[list[Handed], l
     values = [Handed(leaf.type, BOX[leaf.boxed]) for leaf in leaves(entry.result)]
     if name == "primal":
         return values, _structure(entry.result, 0)[0]
+    if name == "jvp":
+        return _with_tangents(entry, values)
     gradients = []
     for index in entry.wrt:
         type = entry.parameters[index].type
@@ -128,11 +145,23 @@ def _results(entry: Entry, name: str, kernel: Function) -> tuple[list[Handed], l
     program = list(range(first, first + len(gradients)))
     if not entry.bare:
         program.append(-1 - len(gradients))
+    if name == "hvp":
+        return gradients, [k - first if k >= first else k for k in program]
     if name == "grad":
         values = [Handed(v.type, NOT_HANDED_OUT) for v in values]
     else:
         program = [*_structure(entry.result, 0)[0], *program, -1 - 2]
     return [*values, *gradients], program
+
+
+def _with_tangents(entry: Entry, values: list[Handed]) -> tuple[list[Handed], list[int]]:
+    """The value, and the tangents of its differentiable parts: one object where there is one, else a tuple."""
+    real = [leaf.type for leaf in leaves(entry.result) if is_differentiable(leaf.type)]
+    tangents = [Handed(t, BOX["ndarray" if isinstance(t, Array) else "float"]) for t in real]
+    program = [*_structure(entry.result, 0)[0], *range(len(values), len(values) + len(tangents))]
+    if len(tangents) != 1:
+        program.append(-1 - len(tangents))
+    return [*values, *tangents], [*program, -1 - 2]
 
 
 def _structure(result: Result, first: int) -> tuple[list[int], int]:
