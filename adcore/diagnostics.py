@@ -226,6 +226,17 @@ _ROWS: tuple[Rule, ...] = (
         before=f'{_HEAD}@autodiff("reverse")\n{_SQUARE}',
         after=f'{_HEAD}@autodiff(mode="reverse")\n{_SQUARE}',
     ),
+    Rule(
+        name="options/not-available",
+        code="AD110",
+        severity="error",
+        summary="an option that this version cannot honour yet",
+        message="`{name}` is not available yet: {reason}",
+        why="An option without effect would promise what the derivative does not do.",
+        fix="Leave the option out.",
+        before=f'{_HEAD}@autodiff(checkpoint="sqrt")\n{_SQUARE}',
+        after=f"{_HEAD}@autodiff\n{_SQUARE}",
+    ),
     # AD2xx: Python and the language that adcore compiles
     Rule(
         name="syntax/invalid",
@@ -439,6 +450,25 @@ _ROWS: tuple[Rule, ...] = (
         fix='Annotate a parameter as float, or write `mode="none"` to compile the function alone.',
         before=f"{_HEAD}@autodiff\ndef f(n: int) -> float:\n    return 1.0 * n\n",
         after=f'{_HEAD}@autodiff(mode="none")\ndef f(n: int) -> float:\n    return 1.0 * n\n',
+    ),
+    # AD5xx: allocation
+    Rule(
+        name="alloc/forbidden",
+        code="AD501",
+        severity="error",
+        summary='a reverse pass that allocates under `alloc="forbid"`',
+        message="the reverse pass keeps {what} ({bytes} bytes), which `alloc=\"forbid\"` rules out",
+        why="The function promises that its reverse pass allocates nothing.",
+        fix='Write the loop so that the value can be recomputed, make the trip count a constant, or allow allocation.',
+    ),
+    Rule(
+        name="alloc/kept",
+        code="AD502",
+        severity="warning",
+        summary='a reverse pass that allocates under `alloc="warn"`',
+        message="the reverse pass keeps {what}: {bytes} bytes",
+        why="Memory that grows with the trip count makes a gradient slow and may not fit.",
+        fix='Write the loop so that the value can be recomputed, or make the trip count a constant.',
     ),
     # AD6xx: project configuration. The category `config` decides over the exit code.
     Rule(

@@ -67,6 +67,8 @@ def analyse(project: Project, source: SourceText, module: str, options: ProjectO
     try:
         lowered = lower_module(project, source, module, report, options)
         analysis.entries, analysis.lowered = lowered.entries, lowered.module
+        for entry in analysis.entries:
+            _apply_options(lowered.module.functions[entry.kernels["primal"]], entry, report)
         analysis.module = passes.run(lowered.module)
         for entry in analysis.entries:
             plan(analysis, entry, report)
@@ -84,6 +86,7 @@ def plan(analysis: Analysis, entry: Entry, report: Report) -> None:
         found = ad.analyse(analysis.module.functions[entry.kernels["primal"]], entry.wrt)
         _report_zero_derivatives(entry, found, report)
         analysis.plans[entry.name] = found.plan
+        _report_kept(entry, found.plan, report)
         entry.members = _members(entry)
     except ad.NoRule as error:
         names = ", ".join(entry.parameters[k].name for k in entry.wrt)
@@ -92,6 +95,24 @@ def plan(analysis: Analysis, entry: Entry, report: Report) -> None:
         report.add("activity/cannot-reverse", error.span or entry.span, reason=str(error))
     except Exception as error:
         _internal(report, entry.span, entry.qualname, error)
+
+
+def _apply_options(function: Function, entry: Entry, report: Report) -> None:
+    """Options that act on the function as a whole; one that cannot be honoured is refused, never ignored."""
+    options = entry.options
+    if options.checkpoint is not None:
+        report.add("options/not-available", entry.span, name="checkpoint", reason="loops keep what the plan says")
+    if not options.bounds_check:
+        function.attrs["bounds_check"] = False
+    if options.fastmath:
+        function.attrs["fastmath"] = ("fast",) if options.fastmath is True else tuple(options.fastmath)
+
+
+def _report_kept(entry: Entry, plan: ad.Plan, report: Report) -> None:
+    rule = {"forbid": "alloc/forbidden", "warn": "alloc/kept"}.get(entry.options.alloc)
+    for slot in plan.slots.values():
+        if rule is not None and slot.place in ("heap", "tape"):
+            report.add(rule, slot.span or entry.span, what=slot.name, bytes=slot.bytes)
 
 
 def _members(entry: Entry) -> tuple[str, ...]:
@@ -113,6 +134,7 @@ def derive(analysis: Analysis) -> Module:
         primal = module.functions[entry.kernels["primal"]]
         made = [_derivative(primal, entry, kind) for kind in _kernels_of(entry)]
         for kind, function in zip(_kernels_of(entry), made, strict=True):
+            function.attrs.update(primal.attrs)
             module.functions[function.name] = function
             entry.kernels[kind] = function.name
     ad.complete(module)

@@ -18,7 +18,7 @@ from adcore.ir.types import Array, Scalar
 
 def fold(function: Function, module: Module) -> Function:
     with np.errstate(all="ignore"):
-        return _Folder(module).function(function)
+        return _Folder(module, function.attrs.get("bounds_check", True)).function(function)
 
 
 def constant(v: Value) -> Any:
@@ -27,9 +27,10 @@ def constant(v: Value) -> Any:
 
 
 class _Folder(Rewriter):
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: Module, bounds_check: bool = True) -> None:
         super().__init__()
         self.module = module
+        self.bounds_check = bounds_check  # False: the user has promised that indices are in range
         self.invariant: dict[Value, Value] = {}  # old loop parameter whose dims never change -> new initial array
         self.same_dims: dict[Value, Value] = {}  # new array -> new array of the same dims, further out
 
@@ -64,7 +65,8 @@ class _Folder(Rewriter):
         return self.splice(op.regions[0 if taken else 1], [])
 
     def op_guard(self, op: Op, operands: list[Value]) -> list[Value] | None:
-        return [] if constant(operands[0]) is True else None
+        promised = not self.bounds_check and op.attrs["error"] == "IndexError"
+        return [] if promised or constant(operands[0]) is True else None
 
     def op_for(self, op: Op, operands: list[Value]) -> list[Value] | None:
         lo, hi, step = (constant(v) for v in operands[:3])

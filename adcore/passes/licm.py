@@ -25,7 +25,7 @@ class _Hoister(Rewriter):
         self.regions: list[Region] = []
         self.floor = [0]  # the outermost level that ops of the current region may reach
         self.level: dict[Value, int] = {}
-        self.arm = False
+        self.arm = False  # the region about to be entered is an arm of an ``if``
 
     def region(self, old: Region, known: Any = None) -> Region:
         region = Region([Value(p.type, p.name) for p in old.params])
@@ -34,10 +34,12 @@ class _Hoister(Rewriter):
         self.floor.append(len(self.regions) - 1 if self.arm else self.floor[-1])
         for p in region.params:
             self.level[p] = len(self.regions) - 1
+        arm = self.arm
         with self.b.inside(region):
             self.ops(old.ops)
         self.regions.pop()
         self.floor.pop()
+        self.arm = arm  # the other arm is one too
         return region
 
     def op(self, op: Op, operands: list[Value]) -> list[Value]:
