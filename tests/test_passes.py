@@ -195,7 +195,9 @@ func @f(%x: array<f64, [?], c>, %y: f64, %n: i64, %c: bool) -> (f64) {
       %e = exp %y : f64
       yield %e
     } {
-      yield %l
+      %k = cos %y : f64
+      %m = fmul %k, %l : f64
+      yield %m
     }
     %t = fadd %s, %q : f64
     %u = fadd %a, %t : f64
@@ -206,9 +208,9 @@ func @f(%x: array<f64, [?], c>, %y: f64, %n: i64, %c: bool) -> (f64) {
     out = apply(text, licm).splitlines()
     depth = {
         name: next(len(line) - len(line.lstrip()) for line in out if f"= {name} " in line)
-        for name in ("sin", "load", "exp")
+        for name in ("sin", "load", "exp", "cos")
     }
-    assert depth == {"sin": 2, "load": 4, "exp": 6}
+    assert depth == {"sin": 2, "load": 4, "exp": 6, "cos": 6}
 
 
 def test_dce_prunes_results_carried_values_and_unread_writes() -> None:
