@@ -50,7 +50,7 @@ def lower_module(
     if scope is None:
         return result
     session = Session(resolver, block, result.module)
-    builder = EntryBuilder(session, scope, report)
+    builder = EntryBuilder(session, scope, report, options or ProjectOptions())
     for item in find(scope, resolver):
         before = len(report)
         entry = _build(builder, item, report)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from adcore.frontend.arith import as_int, common_kind, int_binary
 from adcore.frontend.context import Context
-from adcore.frontend.errors import NeedInline
+from adcore.frontend.errors import NeedInline, Reject
 from adcore.frontend.shapes import convert, size_number
 from adcore.frontend.values import Abstract, ArrayRef, Number, Origin, TupleOf, describe
 from adcore.ir.core import Value
@@ -40,10 +40,9 @@ def broadcast_size(ctx: Context, a: Number, b: Number) -> Number:
     if same_size(a, b):
         return a
     if isinstance(a.const, int) and isinstance(b.const, int) and 1 not in (a.const, b.const):
-        ctx.guard(
-            False, "ValueError", f"operands could not be broadcast together with shapes ({a.const},) ({b.const},)"
-        )
-        return a
+        assert ctx.b.span is not None
+        reason = f"its arrays have {a.const} and {b.const} elements"
+        raise Reject("types/shape", ctx.b.span, subject="the operation", reason=reason)
     if a.const == 1:
         return b
     if b.const == 1:

@@ -38,7 +38,7 @@ from adcore.ir.build import Builder
 from adcore.ir.core import Function, Region, Value
 from adcore.ir.signature import Dependency, Entry, Parameter
 from adcore.ir.types import BOOL, F64, I64, Array, is_differentiable, vector
-from adcore.options import FunctionOptions, check_decorator
+from adcore.options import FunctionOptions, ProjectOptions, check_decorator, resolve
 from adcore.source import Span
 
 _MEMBERS = {
@@ -52,10 +52,11 @@ _MEMBERS = {
 class EntryBuilder:
     """Builds one entry; problems go to the session's findings and to `report`."""
 
-    def __init__(self, session: Session, scope: Scope, report: Report) -> None:
+    def __init__(self, session: Session, scope: Scope, report: Report, project: ProjectOptions) -> None:
         self.session = session
         self.scope = scope
         self.report = report
+        self.project = project
 
     def build(self, found: Decorated | CallForm | Misplaced) -> Entry | None:
         match found:
@@ -110,10 +111,15 @@ class EntryBuilder:
             return None
         function, deps = lowered
         entry = Entry(
-            self.scope.name, name, parameters, result_structure(meant), options, self._span(callee), doc=ast.get_docstring(callee.node) or "",
+            self.scope.name, name, parameters, result_structure(meant), self._resolved(name, options), self._span(callee), doc=ast.get_docstring(callee.node) or "",
             dependencies=self._dependencies(name, callee, deps, takes_function), kernels={"primal": function.name},
         )  # fmt: skip
         return self._resolve_wrt(entry, function, decorator)
+
+    def _resolved(self, name: str, options: FunctionOptions) -> FunctionOptions:
+        """The decorator's options over those of the project."""
+        table = self.project.functions.get(f"{self.scope.name}:{name}")
+        return resolve(options, toml_function=table.values if table else None, toml_defaults=self.project.defaults)
 
     def _span(self, callee: FunctionRef) -> Span:
         return callee.scope.source.span_of_node(head_of(callee.node))
