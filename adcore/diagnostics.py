@@ -234,8 +234,6 @@ _ROWS: tuple[Rule, ...] = (
         message="`{name}` is not available yet: {reason}",
         why="An option without effect would promise what the derivative does not do.",
         fix="Leave the option out.",
-        before=f'{_HEAD}@autodiff(checkpoint="sqrt")\n{_SQUARE}',
-        after=f"{_HEAD}@autodiff\n{_SQUARE}",
     ),
     # AD2xx: Python and the language that adcore compiles
     Rule(
@@ -423,15 +421,6 @@ _ROWS: tuple[Rule, ...] = (
         fix="Write the operation with functions that have rules, or leave the parameter out of `wrt`.",
     ),
     Rule(
-        name="activity/cannot-reverse",
-        code="AD405",
-        severity="error",
-        summary="a statement whose derivative adcore cannot make yet",
-        message="the derivative through this line cannot be made: {reason}",
-        why="The reverse pass would have to know values that this form of the code does not leave behind.",
-        fix="Write into an array of its own, under one name, or keep the array's size the same in every iteration.",
-    ),
-    Rule(
         name="activity/not-scalar-output",
         code="AD403",
         severity="error",
@@ -451,15 +440,24 @@ _ROWS: tuple[Rule, ...] = (
         before=f"{_HEAD}@autodiff\ndef f(n: int) -> float:\n    return 1.0 * n\n",
         after=f'{_HEAD}@autodiff(mode="none")\ndef f(n: int) -> float:\n    return 1.0 * n\n',
     ),
+    Rule(
+        name="activity/cannot-reverse",
+        code="AD405",
+        severity="error",
+        summary="a statement whose derivative adcore cannot make yet",
+        message="the derivative through this line cannot be made: {reason}",
+        why="The reverse pass would have to know values that this form of the code does not leave behind.",
+        fix="Write into an array of its own, under one name, or keep the array's size the same in every iteration.",
+    ),
     # AD5xx: allocation
     Rule(
         name="alloc/forbidden",
         code="AD501",
         severity="error",
         summary='a reverse pass that allocates under `alloc="forbid"`',
-        message="the reverse pass keeps {what} ({bytes} bytes), which `alloc=\"forbid\"` rules out",
+        message='the reverse pass keeps {what} ({bytes} bytes), which `alloc="forbid"` rules out',
         why="The function promises that its reverse pass allocates nothing.",
-        fix='Write the loop so that the value can be recomputed, make the trip count a constant, or allow allocation.',
+        fix="Write the loop so that the value can be recomputed, make the trip count a constant, or allow allocation.",
     ),
     Rule(
         name="alloc/kept",
@@ -468,7 +466,7 @@ _ROWS: tuple[Rule, ...] = (
         summary='a reverse pass that allocates under `alloc="warn"`',
         message="the reverse pass keeps {what}: {bytes} bytes",
         why="Memory that grows with the trip count makes a gradient slow and may not fit.",
-        fix='Write the loop so that the value can be recomputed, or make the trip count a constant.',
+        fix="Write the loop so that the value can be recomputed, or make the trip count a constant.",
     ),
     # AD6xx: project configuration. The category `config` decides over the exit code.
     Rule(

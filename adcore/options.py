@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import tomli
@@ -273,9 +273,17 @@ def resolve(
 def resolve_project(
     toml: ProjectOptions, cli: Mapping[str, Any] | None = None, env: Mapping[str, Any] | None = None
 ) -> ProjectOptions:
-    """The project's options with those of the command line and the environment over them."""
+    """The project's options with those of the command line and the environment over them.
+
+    What these say of functions goes over the project's defaults and over every table of a function, since it precedes both.
+    """
     values = {f.name: getattr(toml, f.name) for f in fields(toml)}
     over = {**(env or {}), **(cli or {})}
+    of_functions = {name: over[name] for name in over if name in FUNCTION_OPTIONS}
+    values["defaults"] = {**toml.defaults, **of_functions}
+    values["functions"] = {
+        name: replace(table, values={**table.values, **of_functions}) for name, table in toml.functions.items()
+    }
     return ProjectOptions(**values | {name: over[name] for name in over if name in PROJECT_OPTIONS})
 
 

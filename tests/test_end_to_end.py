@@ -238,3 +238,48 @@ def test_the_reverse_pass_without_tape_has_no_allocation_in_its_loops(package: P
     calls = [line for line in body.splitlines() if "alloc" in line and "call" in line and "declare" not in line]
     assert len([c for c in calls if "@malloc" in c or "@calloc" in c]) <= 1, calls
     assert "alloca" not in body
+
+
+LOOP = """
+from adcore import autodiff
+from adcore.typing import Vector
+import math
+
+@autodiff
+def f(x: Vector) -> float:
+    p = 0.5
+    for v in x:
+        p = math.sin(v * p)
+    return p
+
+@autodiff(alloc="allow")
+def g(x: Vector) -> float:
+    p = 0.5
+    for v in x:
+        p = math.sin(v * p)
+    return p
+"""
+
+
+@pytest.mark.parametrize(
+    ("toml", "environment", "lines"),
+    [
+        ("", {}, []),
+        ('alloc = "forbid"\n', {}, [9]),
+        ('[tool.adcore.functions."falling.model:f"]\nalloc = "warn"\n', {}, [9]),
+        ('alloc = "forbid"\n[tool.adcore.functions."falling.model:f"]\nalloc = "allow"\n', {}, []),
+        ("", {"ADCORE_ALLOC": "forbid"}, [9]),
+        ('[tool.adcore.functions."falling.model:f"]\nalloc = "allow"\n', {"ADCORE_ALLOC": "forbid"}, [9]),
+        ('alloc = "forbid"\n', {"ADCORE_ALLOC": "allow"}, []),
+    ],
+)
+def test_options_of_the_project_hold_by_precedence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, toml: str, environment: dict[str, str], lines: list[int]
+) -> None:
+    """Decorator over environment over the function's table over the project's default."""
+    package = Package(tmp_path, {"model.py": LOOP})
+    (tmp_path / "pyproject.toml").write_text("[tool.adcore]\n" + toml)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    rows = json.loads(lint(package, "--format", "json").stdout)
+    assert [row["line"] for row in rows] == lines

@@ -464,7 +464,7 @@ def test_a_default_written_in_the_decorator_holds() -> None:
 def test_precedence_of_project_options() -> None:
     project = ProjectOptions(cpu="x86-64-v2", debug=False, present=True)
     found = resolve_project(project, {"cpu": "x86-64-v4"}, {"cpu": "native", "debug": True, "alloc": "warn"})
-    assert found == ProjectOptions(cpu="x86-64-v4", debug=True, present=True)
+    assert found == ProjectOptions(cpu="x86-64-v4", debug=True, present=True, defaults={"alloc": "warn"})
 
 
 # The schema
