@@ -1,0 +1,114 @@
+"""The engine's side: one program through front end, passes and differentiation, every stage kept, and the interpreter on each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from adcore import ad, driver, passes
+from adcore.diagnostics import Diagnostic
+from adcore.frontend.project import Project
+from adcore.ir import interp
+from adcore.ir.core import Function, Module
+from adcore.ir.types import is_differentiable
+from adcore.ir.verify import verify
+from adcore.source import SourceText
+from fuzz.generate import Program
+from fuzz.reference import copied
+
+
+class Rejected(Exception):
+    """The engine refused the program with findings of its own."""
+
+    def __init__(self, findings: Sequence[Diagnostic]) -> None:
+        super().__init__("; ".join(f"{d.rule}: {d.message}" for d in findings))
+        self.findings = findings
+
+    @property
+    def broken(self) -> bool:
+        return any(d.rule.startswith("compiler/") for d in self.findings)
+
+
+@dataclass(slots=True)
+class Stages:
+    """``primals``, ``gradients``, ``tangents``: (name of the stage, module, function). ``hessian``: module and function, where asked for."""
+
+    primal: Function
+    wrt: tuple[int, ...]
+    active: frozenset[str]  # ops on an active path of the optimised primal
+    primals: list[tuple[str, Module, str]] = field(default_factory=list)
+    gradients: list[tuple[str, Module, str]] = field(default_factory=list)
+    tangents: list[tuple[str, Module, str]] = field(default_factory=list)
+    hessian: tuple[Module, str] | None = None
+
+    @property
+    def outputs(self) -> list[int]:
+        """Results that carry a derivative."""
+        return [k for k, v in enumerate(self.primal.body.terminator.operands) if is_differentiable(v.type)]
+
+    def modules(self) -> list[Module]:
+        found = [m for _, m, _ in (*self.primals, *self.gradients, *self.tangents)]
+        return [*found, self.hessian[0]] if self.hessian else found
+
+
+def build(program: Program, *, second: bool = False, apart: bool = False, check: bool = False) -> Stages:
+    """Every stage of one program. ``apart``: differentiate before optimisation, so that calls of helpers stay calls.
+
+    Raises ``Rejected`` where the engine says what it does not compile; any other exception is a defect.
+    """
+    analysis = driver.analyse(Project([]), SourceText("m.py", program.text), "m")
+    errors = [d for d in analysis.diagnostics if d.severity == "error"]
+    if errors or not analysis.entries:
+        raise Rejected(errors)
+    entry = analysis.entries[0]
+    name = entry.kernels["primal"]
+    source = analysis.lowered if apart else analysis.module
+    primal = source.functions[name]
+    if check:
+        verify(analysis.lowered)
+        passes.run(analysis.lowered, check=True)
+    try:
+        found = ad.analyse(primal, program.wrt)
+    except ad.NotPlannable:
+        if not apart:
+            raise
+        return build(program, second=second, check=check)
+    active = frozenset(op.name for op in found.primal.body.walk() if found.activity.participates(op))
+    stages = Stages(primal, program.wrt, active)
+    stages.primals = [("lowered", analysis.lowered, name), ("optimised", analysis.module, name)]
+    stages.gradients = _grown(source, ad.vjp(primal, program.wrt, "f.vjp")[0], check)
+    stages.tangents = _grown(source, ad.jvp(primal, program.wrt, "f.jvp"), check)
+    if second and stages.outputs == [0] and primal.results == primal.results[:1] and not hasattr(primal.results[0], "rank"):
+        stages.hessian = _second(analysis.module.functions[name], analysis.module, program.wrt)
+    return stages
+
+
+def _grown(source: Module, function: Function, check: bool) -> list[tuple[str, Module, str]]:
+    """A derivative as it was made, optimised, and lowered."""
+    raw = Module({**source.functions, function.name: function}, source.constants)
+    ad.complete(raw)
+    if check:
+        verify(raw)
+    new = [n for n in raw.functions if n not in source.functions]
+    optimised = passes.run(raw, new, check=check)
+    lowered = passes.run(optimised, new, passes.LOWERING, check=check)
+    return [(stage, module, function.name) for stage, module in (("", raw), ("optimised", optimised), ("lowered", lowered))]
+
+
+def _second(primal: Function, source: Module, wrt: Sequence[int]) -> tuple[Module, str]:
+    gradient = ad.vjp(primal, wrt, "f.grad", 1.0)[0]
+    module = Module({**source.functions, "f.grad": gradient}, source.constants)
+    ad.complete(module)
+    module = passes.run(module, [n for n in module.functions if n not in source.functions])
+    module.functions["f.hvp"] = ad.jvp(module.functions["f.grad"], wrt, "f.hvp", keep=[1 + k for k in range(len(wrt))])
+    ad.complete(module)
+    return passes.run(module, ["f.hvp"]), "f.hvp"
+
+
+def interpret(module: Module, name: str, args: Sequence[Any], trace: interp.Trace | None = None) -> tuple[list[Any], str | None]:
+    """Results, or the name of the exception class that a guard raises."""
+    try:
+        return interp.run(module, name, copied(args), trace), None
+    except interp.Raised as raised:
+        return [], raised.kind
