@@ -105,7 +105,7 @@ def _apply_options(function: Function, entry: Entry, report: Report) -> None:
     if not options.bounds_check:
         function.attrs["bounds_check"] = False
     if options.fastmath:
-        function.attrs["fastmath"] = ("fast",) if options.fastmath is True else tuple(options.fastmath)
+        function.attrs["fastmath"] = ("fast",) if isinstance(options.fastmath, bool) else tuple(options.fastmath)
 
 
 def _report_kept(entry: Entry, plan: ad.Plan, report: Report) -> None:

@@ -111,9 +111,16 @@ class EntryBuilder:
             return None
         function, deps = lowered
         entry = Entry(
-            self.scope.name, name, parameters, result_structure(meant), self._resolved(name, options), self._span(callee), doc=ast.get_docstring(callee.node) or "",
-            dependencies=self._dependencies(name, callee, deps, takes_function), kernels={"primal": function.name},
-        )  # fmt: skip
+            self.scope.name,
+            name,
+            parameters,
+            result_structure(meant),
+            self._resolved(name, options),
+            self._span(callee),
+            doc=ast.get_docstring(callee.node) or "",
+            dependencies=self._dependencies(name, callee, deps, takes_function),
+            kernels={"primal": function.name},
+        )
         return self._resolve_wrt(entry, function, decorator)
 
     def _resolved(self, name: str, options: FunctionOptions) -> FunctionOptions:
