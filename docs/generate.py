@@ -26,8 +26,7 @@ PLACES = {
     "decorator": "`@autodiff({python}=...)`",
     "project": "`{toml} = ...` in `[tool.adcore]`",
     "function": '`{toml} = ...` in `[tool.adcore.functions."package.module:function"]`',
-    "environment": "`ADCORE_{variable}`",
-    "settings": "`{toml}=...` among the settings of a build",
+    "environment": "`ADCORE_{variable}`",  # "settings" are missing: no build and no editor passes them on yet
 }
 
 
@@ -75,7 +74,7 @@ def option_section(option: Option) -> str:
     rows = [f"- default: `{option.default!r}`"]
     if option.allowed:
         rows.insert(0, f"- values: {listed(map(repr, option.allowed))}")
-    rows += [f"- {PLACES[place].format(**names)}" for place in option.places]
+    rows += [f"- {PLACES[place].format(**names)}" for place in option.places if place in PLACES]
     return f"## {option.name}\n\n{option.help}\n\n" + "\n".join(rows) + "\n"
 
 

@@ -14,11 +14,11 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+from engine import HEADER, analyse, compile_module
 
 from adcore import cli, driver
 from adcore.diagnostics import RULES, Rule
 from adcore.lint.check import Checker
-from tests.engine import HEADER, analyse, compile_module
 
 ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
