@@ -139,7 +139,8 @@ def _initialize(ls: Server, params: types.InitializeParams) -> None:
         ls.feature(types.TEXT_DOCUMENT_DIAGNOSTIC, options)(_pulled)
 
 
-async def _initialized(ls: Server, params: types.InitializedParams) -> None:
+def _initialized(ls: Server, params: types.InitializedParams) -> None:
+    ls.worker.warm_up()
     if not ls.supports("workspace", "did_change_watched_files", "dynamic_registration"):
         return
     watchers = [types.FileSystemWatcher(glob_pattern=pattern) for pattern in _WATCHED]
@@ -148,7 +149,8 @@ async def _initialized(ls: Server, params: types.InitializedParams) -> None:
         method=types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
         register_options=types.DidChangeWatchedFilesRegistrationOptions(watchers=watchers),
     )
-    await ls.client_register_capability_async(types.RegistrationParams(registrations=[registration]))
+    # Nobody waits for the answer: without it the files are looked at when something is saved.
+    ls.client_register_capability(types.RegistrationParams(registrations=[registration]), callback=lambda _: None)
 
 
 def _opened(ls: Server, params: types.DidOpenTextDocumentParams) -> None:

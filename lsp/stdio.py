@@ -38,4 +38,4 @@ async def _serve(writer: StdoutWriter) -> int:
     try:
         return await protocol.finished
     finally:
-        await server.worker.stop()
+        await server.worker.close()

@@ -60,7 +60,14 @@ class Worker:
 
     def __init__(self) -> None:
         self._process: asyncio.subprocess.Process | None = None
+        self._starting: asyncio.Task[asyncio.subprocess.Process] | None = None
+        self._closed = False
         self._busy = asyncio.Lock()
+
+    def warm_up(self) -> None:
+        """Start the process before the first request needs it."""
+        if self._starting is None and not self._closed:
+            self._starting = asyncio.get_running_loop().create_task(_spawn())
 
     async def check(self, request: Request) -> Reply | None:
         """The reply, or None if the process failed on this request. Must not be cancelled: await it shielded."""
@@ -70,6 +77,8 @@ class Worker:
                     return await asyncio.wait_for(self._ask(request), _PATIENCE)
                 except (TimeoutError, OSError, EOFError, asyncio.IncompleteReadError) as error:
                     await self.stop()
+                    if self._closed:
+                        return None
                     _log.error("analysis of %s failed: %s", request.path, type(error).__name__)
             return None
 
@@ -84,18 +93,35 @@ class Worker:
         return reply
 
     async def _start(self) -> asyncio.subprocess.Process:
-        pipe = asyncio.subprocess.PIPE
-        command = [sys.executable, "-P", "-m", "adcore_lsp.worker"]
-        self._process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe)
+        if self._closed:
+            raise EOFError
+        self.warm_up()
+        assert self._starting is not None
+        # A start that is cancelled half way waits for a process that nobody ends, hence the shield.
+        self._process = await asyncio.shield(self._starting)
         return self._process
 
     async def stop(self) -> None:
         """End the process; the next request starts another."""
-        process, self._process = self._process, None
-        if process is not None:
+        starting, self._starting, self._process = self._starting, None, None
+        if starting is None:
+            return
+        with contextlib.suppress(OSError):
+            process = await asyncio.shield(starting)
             with contextlib.suppress(ProcessLookupError):
                 process.kill()
             await process.wait()
+
+    async def close(self) -> None:
+        """End the process for good."""
+        self._closed = True
+        await self.stop()
+
+
+async def _spawn() -> asyncio.subprocess.Process:
+    pipe = asyncio.subprocess.PIPE
+    command = [sys.executable, "-P", "-m", "adcore_lsp.worker"]
+    return await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe)
 
 
 # In the process

@@ -44,6 +44,8 @@ PROFILES: dict[str, Message] = {
 ENCODINGS = {"nvim07": "utf-16", "nvim011": "utf-8", "emacs": "utf-32", "vscode": "utf-16"}
 CODECS = {"utf-8": (1, "utf-8"), "utf-16": (2, "utf-16-le"), "utf-32": (4, "utf-32-le")}
 PULLS = {"vscode"}
+PATIENCE = 60.0
+"""Seconds that any answer may take on a machine that does other things as well."""
 
 
 class Client:
@@ -100,15 +102,15 @@ class Client:
         self.send({"id": self._last, "method": method, "params": params})
         return self._last
 
-    def request(self, method: str, params: Any = None, timeout: float = 20.0) -> Any:
+    def request(self, method: str, params: Any = None, timeout: float = PATIENCE) -> Any:
         reply = self.reply(self.start_request(method, params), timeout)
         assert "error" not in reply, reply
         return reply["result"]
 
-    def reply(self, identifier: int | str | None, timeout: float = 20.0) -> Message:
+    def reply(self, identifier: int | str | None, timeout: float = PATIENCE) -> Message:
         return self.wait(lambda message: "method" not in message and message.get("id") == identifier, timeout)
 
-    def wait(self, wanted: Callable[[Message], bool], timeout: float = 20.0) -> Message:
+    def wait(self, wanted: Callable[[Message], bool], timeout: float = PATIENCE) -> Message:
         """The first message of this kind, new or kept."""
         for message in self.inbox:
             if wanted(message):
@@ -155,7 +157,7 @@ class Client:
     def end(self) -> int:
         self.request("shutdown")
         self.notify("exit")
-        return self.process.wait(10)
+        return self.process.wait(PATIENCE)
 
     # Documents
 
