@@ -22,7 +22,8 @@ from adcore.frontend import lower_module
 from adcore.frontend.project import Project
 from adcore.ir.core import Function, Module
 from adcore.ir.printer import print_function
-from adcore.ir.signature import Entry
+from adcore.ir.signature import Entry, leaves
+from adcore.ir.types import Array
 from adcore.manifest import manifest
 from adcore.options import ProjectOptions
 from adcore.source import SourceText, Span
@@ -87,6 +88,8 @@ def plan(analysis: Analysis, entry: Entry, report: Report) -> None:
         _report_zero_derivatives(entry, found, report)
         analysis.plans[entry.name] = found.plan
         _report_kept(entry, found.plan, report)
+        if entry.options.order == 2 and not entry.scalar_output:
+            report.add("activity/not-scalar-output", entry.span, actual=_described(entry))
         entry.members = _members(entry)
     except ad.NoRule as error:
         names = ", ".join(entry.parameters[k].name for k in entry.wrt)
@@ -113,6 +116,14 @@ def _report_kept(entry: Entry, plan: ad.Plan, report: Report) -> None:
     for slot in plan.slots.values():
         if rule is not None and slot.place in ("heap", "tape"):
             report.add(rule, slot.span or entry.span, what=slot.name, bytes=slot.bytes)
+
+
+def _described(entry: Entry) -> str:
+    """What a function returns, for a message."""
+    parts = leaves(entry.result)
+    if len(parts) != 1:
+        return f"{len(parts)} values" if parts else "nothing"
+    return "an array" if isinstance(parts[0].type, Array) else f"`{parts[0].boxed}`"
 
 
 def _members(entry: Entry) -> tuple[str, ...]:

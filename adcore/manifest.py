@@ -13,6 +13,7 @@ from typing import Any
 
 from adcore.hashing import NameHashes, source_hash, table_hash
 from adcore.ir.signature import Entry
+from adcore.options import FUNCTION_OPTIONS
 from adcore.source import SourceText
 
 RUNTIME_ABI = 1
@@ -53,11 +54,7 @@ def _hashes(source: SourceText) -> NameHashes:
 
 
 def _options(entry: Entry) -> dict[str, Any]:
-    options = entry.options
-    return {
-        name: getattr(options, name)
-        for name in ("mode", "wrt", "order", "alloc", "checkpoint", "fastmath", "bounds_check")
-    }
+    return {name: getattr(entry.options, name) for name in sorted(FUNCTION_OPTIONS)}
 
 
 def _import_path(module: str, source: SourceText) -> str:
