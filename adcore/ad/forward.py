@@ -62,6 +62,13 @@ class ForwardMode(Rewriter):
                 self.tangent[op.result] = t
         return [result]
 
+    def op_poison(self, op: Op, operands: list[Value]) -> list[Value]:
+        """What an arm leaves undefined has no dims to make a zero tangent of."""
+        results = self.copy(op, operands)
+        if isinstance(op.result.type, Array):
+            self.tangent[op.result] = self.b.op("poison", results=[_contiguous(op.result.type)]).result
+        return results
+
     # --- memory
     def op_alloc(self, op: Op, operands: list[Value]) -> list[Value]:
         results = self.copy(op, operands)

@@ -119,7 +119,7 @@ class ForwardSweep(Rewriter):
     def dims(self, v: Value) -> list[Value]:
         found = self.sizes.dims(v)
         assert found is not None, "the plan keeps no array of unknown size"
-        return [self.new(d) for d in found]
+        return [self.at_head(d) for d in found]
 
     # --- structure
     def arms(self, op: Op, operands: list[Value]) -> list[Value]:
@@ -187,7 +187,7 @@ class ForwardSweep(Rewriter):
         return self.trips[op]
 
     def at_head(self, v: Value) -> Value:
-        """A loop bound before its nest: a constant may stand inside."""
+        """A loop bound or an array's dim before the nest: a constant may stand inside."""
         if v.owner is not None and v.owner.name == "const":
             return self.b.const(v.owner.attrs["value"])
         return self.new(v)

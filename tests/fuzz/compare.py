@@ -76,8 +76,6 @@ class _Call:
         self.result.mismatches.append(Mismatch(kind, detail, tuple(self.args)))
 
     def run(self) -> None:
-        if not self.want.comparable:
-            return
         if self.want.error is not None:
             self.result.errors[self.want.error] += 1
         for stage, module, name in self.stages.primals:
@@ -262,7 +260,7 @@ def _dot(values: Sequence[Any], others: Sequence[Any]) -> tuple[float, float]:
 
 
 def _weighted(outcome: Outcome, outputs: Sequence[int], weights: Sequence[Any]) -> float | None:
-    if outcome.error is not None or not outcome.comparable:
+    if outcome.error is not None:
         return None
     leaves = [outcome.leaves[k] for k in outputs]
     if any(np.shape(v) != np.shape(w) for v, w in zip(leaves, weights, strict=True)):

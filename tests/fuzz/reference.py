@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import random
 import types
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,11 +26,6 @@ class Outcome:
     error: str | None = None
     message: str = ""
 
-    @property
-    def comparable(self) -> bool:
-        """A negative float to a fractional power is complex in Python, which compiled code refuses at run time."""
-        return not (self.error == "TypeError" or any(isinstance(v, complex) for v in self.leaves))
-
 
 def copied(args: Sequence[Any]) -> list[Any]:
     return [a.copy() if isinstance(a, np.ndarray) else a for a in args]
@@ -40,11 +36,12 @@ class Reference:
 
     def __init__(self, program: Program) -> None:
         text = program.text.replace("from adcore import autodiff\n", "").replace("from adcore.typing import Vector\n", "")
-        self.code = compile(text, f"<program {program.seed}>", "exec")
+        tree = ast.fix_missing_locations(_Powers().visit(ast.parse(text)))
+        self.code = compile(tree, f"<program {program.seed}>", "exec")
         self.function = self.load({})
 
     def load(self, modules: dict[str, Any]) -> Callable[..., Any]:
-        scope: dict[str, Any] = {"autodiff": _plain, "Vector": np.ndarray, "__builtins__": _builtins(modules)}
+        scope: dict[str, Any] = {"autodiff": _plain, "Vector": np.ndarray, "pow": _power, "_power": _power, "__builtins__": _builtins(modules)}
         exec(self.code, scope)
         found: Callable[..., Any] = scope["f"]
         return found
@@ -76,6 +73,30 @@ class Reference:
                     worst = float(np.max(gap))
                     spread[k] = math.inf if math.isnan(worst) else max(spread[k], worst)
         return spread
+
+
+class _Powers(ast.NodeTransformer):
+    """Writes ``a ** b`` as a call: where Python's class of the result depends on the values, compiled code raises ValueError by contract."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        if not isinstance(node.op, ast.Pow):
+            return node
+        return ast.Call(ast.Name("_power", ast.Load()), [node.left, node.right], [])
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        self.generic_visit(node)
+        if not isinstance(node.op, ast.Pow) or not isinstance(node.target, ast.Name):
+            return node
+        value = ast.Call(ast.Name("_power", ast.Load()), [ast.Name(node.target.id, ast.Load()), node.value], [])
+        return ast.Assign([node.target], value)
+
+
+def _power(a: Any, b: Any) -> Any:
+    value = a**b
+    if isinstance(value, complex):
+        raise ValueError("a negative number to a fractional power")
+    return value
 
 
 def _plain(function: Any = None, **options: Any) -> Any:
@@ -157,7 +178,3 @@ def moved(args: Sequence[Any], wrt: Sequence[int], direction: Sequence[Any], t: 
     for k, d in zip(wrt, direction, strict=True):
         out[k] = out[k] + t * d
     return out
-
-
-def renamed(program: Program, text: str) -> Program:
-    return replace(program, text=text)

@@ -1,0 +1,87 @@
+"""What the program generator has found: each program once was wrong, by the essence of why. All stages are compared, as the generator does.
+
+Compiled code as well where the fault was there. ``OPEN`` holds what is known and not yet repaired; such a program is expected to fail.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from fuzz.compare import check
+from fuzz.generate import HEADER, Program
+
+A = np.array([-0.537, -1.607, 0.547, -1.476, -0.493])
+# name: (text, wrt, calls)
+FINDS: dict[str, tuple[str, tuple[int, ...], list[tuple[Any, ...]]]] = {
+    "work of the second arm stays in it": (
+        """
+        def f(x: Vector, a: float) -> float:
+            if a > 0.0:
+                return 3.8
+            for k in range(3, 5, 2):
+                a = 2.0 * a * x[0]
+                break
+            return a
+        """, (0, 1), [(A, 1.0), (A, -1.0)],
+    ),
+    "a kept array whose size is a constant of the loop's body": (
+        """
+        def f(a: float, m: int) -> float:
+            for k in range(m, 5, 2):
+                y = np.where(np.array([2.0, a]) > 1.0, a, a)
+                a = y[1]
+            return a
+        """, (0,), [(-0.861, 1), (1.933, 0), (-1.347, 4)],
+    ),
+    "a kept array whose size is a constant, of a module's table": (
+        """
+        TABLE = np.array([0.5, 1.0, 2.0])
+        def f(a: float, m: int) -> float:
+            for k in range(1, m):
+                y = np.where(3.8 > a, TABLE, 1.0).copy()
+                a += np.arctan2(y, a).min()
+            return a
+        """, (0,), [(0.413, 1), (0.413, 3)],
+    ),
+    "second order where an arm keeps an array": (
+        """
+        def f(x: Vector) -> float:
+            a = 3.8
+            if 0.5 < a <= x[2]:
+                for k in range(len(x), 1, 1):
+                    a *= np.mean(x)
+            return a
+        """, (0,), [(A,)],
+    ),
+    "second order where an arm after a return keeps an array": (
+        """
+        def f(x: Vector) -> float:
+            b = 1.0
+            if x.size > 3:
+                return 1.0
+            for k in range(3, 0, -1):
+                b -= np.tanh(np.array([x[2], b]).sum())
+            return b
+        """, (0,), [(A,), (A[:3],)],
+    ),
+}  # fmt: skip
+
+
+def program(text: str, wrt: tuple[int, ...], calls: list[tuple[Any, ...]]) -> Program:
+    import textwrap
+
+    body = textwrap.dedent(text)
+    names = body.partition("def f(")[2].partition(")")[0].split(", ")
+    chosen = ", ".join(repr(names[k].partition(":")[0]) for k in wrt)
+    body = body.replace("def f(", f'@autodiff(mode="both", order=2, wrt=({chosen},))\ndef f(')
+    return Program(HEADER + body, tuple(calls), wrt)
+
+
+@pytest.mark.parametrize("apart", [False, True], ids=["inlined", "apart"])
+@pytest.mark.parametrize("name", FINDS)
+def test_find(name: str, apart: bool) -> None:
+    result = check(program(*FINDS[name]), second=True, apart=apart, verify=True)
+    assert result.rejected is None
+    assert result.mismatches == []
