@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import tomli
 
 import adcore.ops  # noqa: F401 (fills the op table)
 from adcore import ad, passes
+from adcore.ad.written import functional
 from adcore.diagnostics import Diagnostic, Report
 from adcore.frontend import lower_module
 from adcore.frontend.project import Project
@@ -51,6 +53,7 @@ class CompiledPackage:
     init: str
     filename: str
     summary: list[str]
+    meta: str
 
 
 class NoSuchFunction(Exception):
@@ -84,7 +87,7 @@ def plan(analysis: Analysis, entry: Entry, report: Report) -> None:
     if entry.options.mode == "none":
         return
     try:
-        found = ad.analyse(analysis.module.functions[entry.kernels["primal"]], entry.wrt)
+        found = ad.analyse(_differentiated(analysis.module, entry), entry.wrt)
         _report_zero_derivatives(entry, found, report)
         analysis.plans[entry.name] = found.plan
         _report_kept(entry, found.plan, report)
@@ -119,8 +122,8 @@ def _report_kept(entry: Entry, plan: ad.Plan, report: Report) -> None:
 
 
 def _described(entry: Entry) -> str:
-    """What a function returns, for a message."""
-    parts = leaves(entry.result)
+    """What a function returns and writes, for a message."""
+    parts = leaves(entry.outputs)
     if len(parts) != 1:
         return f"{len(parts)} values" if parts else "nothing"
     return "an array" if isinstance(parts[0].type, Array) else f"`{parts[0].boxed}`"
@@ -142,7 +145,7 @@ def derive(analysis: Analysis) -> Module:
     """The primals and the derivatives that the entries' members need, all optimised. Fills ``entry.kernels``."""
     module = Module(dict(analysis.module.functions), analysis.module.constants)
     for entry in analysis.entries:
-        primal = module.functions[entry.kernels["primal"]]
+        primal = _differentiated(module, entry)
         made = [_derivative(primal, entry, kind) for kind in _kernels_of(entry)]
         for kind, function in zip(_kernels_of(entry), made, strict=True):
             function.attrs.update(primal.attrs)
@@ -153,6 +156,11 @@ def derive(analysis: Analysis) -> Module:
     primals = {entry.kernels["primal"] for entry in analysis.entries}
     module = passes.run(module, [name for name in _closure(module, names) if name not in primals])
     return Module({name: module.functions[name] for name in _closure(module, names)}, module.constants)
+
+
+def _differentiated(module: Module, entry: Entry) -> Function:
+    """What derivatives are made of: the primal, working on copies of the parameters that it writes into."""
+    return functional(module.functions[entry.kernels["primal"]], entry.written)
 
 
 def _kernels_of(entry: Entry) -> list[str]:
@@ -177,20 +185,26 @@ def _derivative(primal: Function, entry: Entry, kind: str) -> Function:
 
 
 def compile_package(
-    root: Path, modules: Mapping[str, Path], package: str | None, project: ProjectOptions, report: Report
+    root: Path,
+    modules: Mapping[str, Path],
+    package: str | None,
+    project: ProjectOptions,
+    report: Report,
+    overlays: Mapping[str, str] | None = None,
 ) -> CompiledPackage | None:
     """The extension of a package; None if there is nothing to compile or anything is wrong (then it is in ``report``).
 
     ``modules`` maps full module names to files, absolute or below ``root``; findings name files as given here.
+    ``overlays`` are texts by absolute path, which win over the disk.
     """
     from adcore.codegen.compile import CodegenOptions, CompilerCrash, LlvmMissing, Unsupported, compile_module
 
-    sources = Project(_import_roots(root, modules))
+    sources = project_of(root, modules, overlays)
     entries: list[Entry] = []
     module = Module()
     for name, path in modules.items():
-        text = _read(root, path)
-        if text is None or "adcore" not in text:
+        text = (overlays or {}).get(str(root / path)) or _read(root, path)
+        if text is None or "adcore" not in text or not _selected(name, project):
             continue
         analysis = analyse(sources, SourceText(_display(root, path), text), name, project)
         report.extend(analysis.diagnostics)
@@ -218,7 +232,12 @@ def compile_package(
         at = next((e for e in entries if getattr(error, "function", None) in e.kernels.values()), entries[0])
         report.add("compiler/crash", at.span, function=at.qualname, reason=str(error))
         return None
-    return CompiledPackage(code, f"PyInit_{extension}", f"{extension}.abi3.so", [_summary(e) for e in entries])
+    return CompiledPackage(code, f"PyInit_{extension}", f"{extension}.abi3.so", [_summary(e) for e in entries], meta)
+
+
+def project_of(root: Path, modules: Mapping[str, Path], overlays: Mapping[str, str] | None = None) -> Project:
+    """Where the modules of a build, and what they import from the same project, are found."""
+    return Project([*_import_roots(root, modules), root], overlays)
 
 
 def show(
@@ -304,6 +323,12 @@ def _internal(report: Report, span: Span, function: str, error: Exception) -> No
 def _summary(entry: Entry) -> str:
     members = ", ".join(m for m in entry.members if m != "primal")
     return f"{entry.name}: compiled" + (f" with {members}" if members else "")
+
+
+def _selected(module: str, project: ProjectOptions) -> bool:
+    """What `include` and `exclude` say of a module."""
+    included = not project.include or any(fnmatchcase(module, pattern) for pattern in project.include)
+    return included and not any(fnmatchcase(module, pattern) for pattern in project.exclude)
 
 
 def _import_roots(root: Path, modules: Mapping[str, Path]) -> list[Path]:

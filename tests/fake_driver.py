@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from adcore.diagnostics import Report
+from adcore.frontend.project import Project
 from adcore.options import ProjectOptions
 from adcore.source import SourceText
 
@@ -42,6 +43,10 @@ class Compiled:
     init: str
     filename: str
     summary: list[str]
+
+
+def project_of(root: Path, modules: Mapping[str, Path]) -> Project:
+    return Project([root])
 
 
 def compile_package(

@@ -63,6 +63,7 @@ class Package:
     def run(self, code: str) -> str:
         environment = {
             **os.environ,
+            "ADCORE_DEVELOPMENT": "off",
             "PYTHONPATH": os.pathsep.join([str(self.folder), str(Path(driver.__file__).parents[1])]),
         }
         done = subprocess.run(
@@ -283,3 +284,27 @@ def test_options_of_the_project_hold_by_precedence(
         monkeypatch.setenv(name, value)
     rows = json.loads(lint(package, "--format", "json").stdout)
     assert [row["line"] for row in rows] == lines
+
+
+def test_a_table_for_a_function_that_is_not_there_stops_the_build(tmp_path: Path) -> None:
+    """The build says what lint says."""
+    from buildplug.engine import BuildError, compile_units
+    from buildplug.project import Unit
+
+    package = Package(tmp_path, {"model.py": LOOP})
+    (tmp_path / "pyproject.toml").write_text('[tool.adcore.functions."falling.model:h"]\nalloc = "allow"\n')
+    unit = Unit("falling", package.package, {"falling.model": Path("falling/model.py")})
+    with pytest.raises(BuildError) as caught:
+        compile_units(tmp_path, [unit])
+    assert "pyproject.toml:1:" in str(caught.value)
+    assert "config/unknown-function" in lint(package, "--format", "concise").stdout
+
+
+def test_excluded_modules_are_left_alone(tmp_path: Path) -> None:
+    package = Package(
+        tmp_path, {"model.py": LOOP, "old.py": "from adcore import autodiff\n@autodiff\ndef f(x):\n    return x\n"}
+    )
+    (tmp_path / "pyproject.toml").write_text('[tool.adcore]\nexclude = ["*.old"]\n')
+    assert not package.build().has_errors
+    (tmp_path / "pyproject.toml").write_text('[tool.adcore]\ninclude = ["falling.*"]\n')
+    assert package.build().has_errors
