@@ -121,11 +121,11 @@ def autodiff(
     parameter that is read. `order=2` adds `hvp` and `hessian`. `alloc`: whether a reverse pass may allocate.
     `checkpoint`: recompute instead of storing in long loops. `fastmath`, `bounds_check`: as for compilers.
 
-    The result is called as the function is. Where it was not compiled, or its source has changed since, every call
-    raises `NotCompiledError`.
+    The result is called as the function is. Where it was not compiled, or its source has changed since, its module is
+    compiled at the first call if llvmlite is installed; otherwise every call raises `NotCompiledError`.
     """
     frame = sys._getframe(1)
-    settings = Settings(mode, order, at_top_level=frame.f_code.co_name == "<module>")
+    settings = Settings(mode, order, at_top_level=frame.f_locals is frame.f_globals)
     namespace = frame.f_globals
     if func is not None:
         return UnboundFunction(func, settings, namespace)

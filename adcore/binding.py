@@ -15,6 +15,7 @@ import importlib
 import json
 import linecache
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -42,14 +43,19 @@ class Unbound(Exception):
     """Why there is no compiled function to call, and what to do about it, as one sentence each."""
 
 
+class Missing(Unbound):
+    """There is no extension at all."""
+
+
 @dataclass(frozen=True, slots=True)
 class HomeModule:
-    """The module that a decorator ran in. `sha256` is that of its source at that moment, None where there is none."""
+    """The module that a decorator ran in. `text` is its source at that moment, None where there is none."""
 
     name: str
     file: str
     namespace: dict[str, Any] = field(repr=False, compare=False)
     sha256: str | None
+    text: str | None = field(repr=False, compare=False, default=None)
 
     @staticmethod
     def of(namespace: dict[str, Any], code_file: str) -> HomeModule:
@@ -59,11 +65,14 @@ class HomeModule:
         file = str(namespace.get("__file__") or code_file)
         if name == "__main__":  # a script: what the build calls it is the file's name
             name = Path(file).stem
-        key = (name, file, _version_of(file))
-        if key not in _loaded.homes:
+            name = name if name.isidentifier() else re.sub(r"\W+", "_", name).strip("_")
+        version = _version_of(file)
+        key = (name, file, version)
+        if version is None or key not in _loaded.homes:  # what is no file (a notebook's cell) may be another text now
             linecache.checkcache(file)
             text = _text_of(file, namespace)
-            _loaded.homes[key] = HomeModule(name, file, namespace, None if text is None else source_hash(text))
+            sha256 = None if text is None else source_hash(text)
+            _loaded.homes[key] = HomeModule(name, file, namespace, sha256, text)
         return _loaded.homes[key]
 
 
@@ -119,13 +128,25 @@ _loaded = Loaded()
 def bind(home: HomeModule, name: str, binder: Callable[..., Any]) -> Entry:
     """The entry for the function `name` of `home`. Raises `Unbound` with the reason if it cannot be called."""
     extension = _extension_of(home, binder)
+    entry = entry_of(extension, home, name)
+    check(extension, home, name)
+    return entry
+
+
+def entry_of(extension: Extension, home: HomeModule, name: str) -> Entry:
+    """What `extension` has of the function, fresh or not. Raises `Unbound` if it has nothing."""
     function = extension.modules.get(home.name, {}).get("functions", {}).get(name)
     if function is None:
         raise Unbound(f"it was not in the package when {_file_of(extension)} was built. {REBUILD}")
-    _check_source(extension, home, name, function)
-    _check_project(extension, home, name, function)
     members = tuple(function["members"])
     return Entry(extension, home.name, name, members, tuple(function["wrt"]), bool(function["bare"]))
+
+
+def check(extension: Extension, home: HomeModule, name: str) -> None:
+    """Raise `Unbound` with the reason if what `extension` has of the function does not stand for the present source."""
+    function = extension.modules[home.name]["functions"][name]
+    _check_source(extension, home, name, function)
+    _check_project(extension, home, name, function)
 
 
 def _extension_of(home: HomeModule, binder: Callable[..., Any]) -> Extension:
@@ -144,9 +165,9 @@ def _extension_of(home: HomeModule, binder: Callable[..., Any]) -> Extension:
     if found is not None:
         return found
     if not candidates:
-        raise Unbound(f"it is not in an installed package. {SET_UP}")
+        raise Missing(f"it is not in an installed package. {SET_UP}")
     name, folders = candidates[0]
-    raise Unbound(f"there is no extension {name.rpartition('.')[2]} in {folders[0]}. {SET_UP}")
+    raise Missing(f"there is no extension {name.rpartition('.')[2]} in {folders[0]}. {SET_UP}")
 
 
 def _candidates(home: HomeModule) -> Iterator[tuple[str, list[str]]]:
@@ -162,8 +183,13 @@ def _candidates(home: HomeModule) -> Iterator[tuple[str, list[str]]]:
 
 
 def _load(name: str, file: Path, binder: Callable[..., Any]) -> Extension:
+    return open_extension(lambda: importlib.import_module(name), file, file.absolute().parents[name.count(".")], binder)
+
+
+def open_extension(load: Callable[[], ModuleType], file: Path, root: Path, binder: Callable[..., Any]) -> Extension:
+    """The extension that `load` imports from `file`; its package is below `root`. Raises `Unbound` if it is of no use."""
     try:
-        module = importlib.import_module(name)
+        module = load()
         abi = module.__adcore_abi__
         metadata = json.loads(module.__adcore_meta__) if abi == RUNTIME_ABI else {}
     except Exception as error:  # whatever an extension does when it is loaded, the import of its package must not fail
@@ -172,7 +198,6 @@ def _load(name: str, file: Path, binder: Callable[..., Any]) -> Extension:
         newer = "Upgrade adcore, or rebuild the package." if abi > RUNTIME_ABI else REBUILD
         raise Unbound(f"{file} has run-time ABI {abi}, and this adcore has {RUNTIME_ABI}. {newer}")
     module.__adcore_bind__ = binder  # type: ignore[attr-defined]
-    root = file.absolute().parents[name.count(".")]
     return Extension(module, metadata["modules"], root)
 
 
@@ -211,7 +236,7 @@ def _changed_name(text: str, compiled: Mapping[str, str]) -> str | None:
 
 def _check_project(extension: Extension, home: HomeModule, name: str, function: Mapping[str, Any]) -> None:
     """In a checkout, raise `Unbound` if the project's options have changed. An installed wheel carries its own."""
-    project = _project_above(extension.root)
+    project = project_above(extension.root)
     if project is not None and table_hash(project.table, f"{home.name}:{name}") != function["options_sha256"]:
         raise Unbound(f"its options in {project.file} have changed since it was compiled. {REBUILD}")
 
@@ -245,7 +270,7 @@ def _version_of(file: str) -> object:
     return status.st_mtime_ns, status.st_size
 
 
-def _project_above(root: Path) -> Project | None:
+def project_above(root: Path) -> Project | None:
     """The project whose checkout `root` lies in, or None. A folder with *.dist-info is an installation, no checkout."""
     if root not in _loaded.projects:
         _loaded.projects[root] = _find_project(root)
@@ -263,11 +288,17 @@ def _find_project(root: Path) -> Project | None:
             continue
         if "adcore" not in text:
             return None
-        import tomllib  # only here: an installed package never needs it
-
-        try:
-            table = tomllib.loads(text).get("tool", {}).get("adcore")
-        except tomllib.TOMLDecodeError as error:
-            raise Unbound(f"{file} cannot be read ({error}). Correct it.") from None
+        table = read_table(file)
         return None if table is None else Project(file, table)
     return None
+
+
+def read_table(file: Path) -> Mapping[str, Any] | None:
+    """`[tool.adcore]` of a pyproject.toml as it is now. Raises `Unbound` if the file cannot be read."""
+    import tomllib  # only here: an installed package never needs it
+
+    try:
+        table: Mapping[str, Any] | None = tomllib.loads(file.read_text(encoding="utf-8")).get("tool", {}).get("adcore")
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise Unbound(f"{file} cannot be read ({error}). Correct it.") from None
+    return table

@@ -24,11 +24,13 @@ def reverse_jacobian(
     """`jacobian(*args, **kwargs)` of a function with the compiled `vjp(args, cotangents) -> (value, gradients)`."""
     wrt = [binder.__code__.co_varnames.index(name) for name in entry.wrt]
     primal = entry.builtin("primal")
+    written = entry.extension.modules[entry.module]["functions"][entry.name].get("written", ())
 
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         args = binder(*args, **kwargs)
         # The primal may write into its parameters; derivative calls never do.
-        value = primal(*(arg.copy() if isinstance(arg, np.ndarray) else arg for arg in args))
+        copies = [np.array(arg) if k in written else arg for k, arg in enumerate(args)]
+        value = _outputs(primal(*copies), [copies[k] for k in written])
         outputs = value if isinstance(value, tuple) else (value,)
         _check_outputs(entry.name, outputs)
         shapes = [np.shape(args[position]) for position in wrt]
@@ -101,6 +103,14 @@ def hessian(
 
     whole.__qualname__, hessp.__qualname__ = f"{function}.hessian", f"{function}.hessp"
     return whole, hessp
+
+
+def _outputs(value: Any, contents: list[Any]) -> Any:
+    """The items of the return value, then what the written parameters hold: one object where there is one."""
+    if not contents:
+        return value
+    items = [*([] if value is None else value if isinstance(value, tuple) else [value]), *contents]
+    return items[0] if len(items) == 1 else tuple(items)
 
 
 def _zero(x: Any) -> Any:

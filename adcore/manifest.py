@@ -38,6 +38,7 @@ def manifest(
             "wrt": [entry.parameters[k].name for k in entry.wrt],
             "bare": entry.bare,
             "signature": [{"name": p.name, "type": str(p.type), "default": p.has_default} for p in entry.parameters],
+            "written": list(entry.written),
             "options": _options(entry),
             "options_sha256": table_hash(table, entry.name),
             "deps": [

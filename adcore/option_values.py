@@ -7,6 +7,7 @@ silently.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ from adcore.diagnostics import Report
 from adcore.option_entries import Entry, Value, quote_like
 from adcore.suggest import suggest
 
-Kind = Literal["choice", "bool", "parameters", "checkpoint", "flags", "patterns", "functions"]
+Kind = Literal["choice", "bool", "parameters", "checkpoint", "flags", "patterns", "functions", "folder"]
 """The grammars of values; `expected` in the option says the same to people."""
 
 Place = Literal["decorator", "project", "function", "environment", "settings"]
@@ -138,6 +139,8 @@ class ValueCheck:
                 return self.patterns(value)
             case "functions":
                 return value.value if isinstance(value.value, dict) else self.wrong_type(value, "a table for functions")
+            case "folder":
+                return self.folder(value)
 
     # Reports
 
@@ -193,6 +196,12 @@ class ValueCheck:
             case str() | int():
                 return self.unknown_value(value, ("sqrt",) if none is None else ("sqrt", none), expected)
         return self.wrong_type(value, expected)
+
+    def folder(self, value: Value) -> object | Bad:
+        expected = "the absolute path of a folder"
+        if not isinstance(value.value, str):
+            return self.wrong_type(value, expected)
+        return value.value if os.path.isabs(value.value) else self.unknown_value(value, (), expected)
 
     def flags(self, value: Value) -> object | Bad:
         if isinstance(value.value, bool):

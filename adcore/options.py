@@ -180,6 +180,25 @@ _ROWS: tuple[Option, ...] = (
         places=("environment",),
         elsewhere="it is for one run; use the environment variable ADCORE_FALLBACK",
     ),
+    Option(
+        name="development",
+        kind="choice",
+        allowed=("on", "off"),
+        default="on",
+        help="Compile functions whose extension is missing or stale when they are called, where llvmlite is installed.",
+        scope="project",
+        places=("environment",),
+        elsewhere="it is for one run; use the environment variable ADCORE_DEVELOPMENT",
+    ),
+    Option(
+        name="cache_dir",
+        kind="folder",
+        default=None,
+        help="Where code that was compiled for development is kept; by default `adcore` in the user's cache folder.",
+        scope="project",
+        places=("environment",),
+        elsewhere="it belongs to one machine; use the environment variable ADCORE_CACHE_DIR",
+    ),
 )
 
 OPTIONS: dict[str, Option] = {option.name: option for option in _ROWS}

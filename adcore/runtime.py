@@ -5,8 +5,9 @@ not known before, and an import must not fail. The text of the module is taken a
 compared is what runs. Once bound, `f.grad` is the extension's builtin itself, in the instance, and `f(x)` reaches the
 builtin without a Python frame: it is the `__call__` of a class that the instance has for itself.
 
-Invariant: what is stale or was never compiled raises `NotCompiledError` at every call; it never runs, and never
-computes something else instead. The one exception is asked for: ADCORE_FALLBACK=python runs functions, not derivatives,
+Invariant: what is stale or was never compiled never runs, and never computes something else instead. Where the compiler
+is installed the module is compiled at that moment (`buildplug.development`, through the one lazy import below); otherwise
+every call raises `NotCompiledError`. The one exception is asked for: ADCORE_FALLBACK=python runs functions, not derivatives,
 in Python.
 """
 
@@ -101,12 +102,10 @@ class CompiledFunction:
     def _bind(self) -> None:
         """Take the members: builtins, or what raises. Another thread may do the same; the result is the same."""
         try:
-            entry = binding.bind(self._home, self._top_level_name(), bind_arguments)
-            members = self._members_of(entry)
+            members = self._members_of(binding.bind(self._home, self._top_level_name(), bind_arguments))
             state = "compiled"
         except binding.Unbound as reason:
-            members = self._refusals(str(reason))
-            state = f"not compiled: {reason}"
+            members, state = self._compile_or_refuse(reason)
         primal = members.pop("primal")
         if _runs_in_python():
             primal = self.__wrapped__
@@ -134,8 +133,21 @@ class CompiledFunction:
             members["hessian"], members["hessp"] = jacobian.hessian(self.__qualname__, members["hvp"], binder, entry)
         return {name: member for name, member in members.items() if name == "primal" or self._settings.offers(name)}
 
+    def _compile_or_refuse(self, reason: binding.Unbound) -> tuple[dict[str, Callable[..., Any]], str]:
+        """What takes the place of an extension that is missing or stale: the module compiled now, or what raises."""
+        try:
+            name = self._top_level_name()
+            if not _in_development():
+                raise reason
+            from buildplug import development
+
+            extension = development.compile_now(self._home, reason, bind_arguments)
+            return self._members_of(binding.entry_of(extension, self._home, name)), "compiled for development"
+        except binding.Unbound as why:
+            return self._refusals(str(why)), f"not compiled: {why}"
+
     def _refusals(self, reason: str) -> dict[str, Callable[..., Any]]:
-        """For every member a function that raises. Compiling at the first call would take the place of these."""
+        """For every member a function that raises."""
         message = f"{self._full_name()} is not compiled: {reason}"
 
         def refuse(*args: Any, **kwargs: Any) -> NoReturn:
@@ -203,10 +215,21 @@ def bind_arguments(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) 
 
 
 def _runs_in_python() -> bool:
-    value = os.environ.get("ADCORE_FALLBACK", "")
-    if value not in ("", "python"):
-        warnings.warn(f"ADCORE_FALLBACK={value!r} is ignored; the one value is 'python'", RuntimeWarning, stacklevel=4)
-    return value == "python"
+    return _variable("ADCORE_FALLBACK", ("python",)) == "python"
+
+
+def _in_development() -> bool:
+    return not _runs_in_python() and _variable("ADCORE_DEVELOPMENT", ("on", "off")) != "off"
+
+
+def _variable(name: str, values: tuple[str, ...]) -> str:
+    """The value of an environment variable; one that it does not take counts as unset, and a warning says so."""
+    value = os.environ.get(name, "")
+    if value in ("", *values):
+        return value
+    allowed = " or ".join(repr(word) for word in values)
+    warnings.warn(f"{name}={value!r} is ignored; it takes {allowed}", RuntimeWarning, stacklevel=6)
+    return ""
 
 
 def _make_binder(function: Callable[..., Any]) -> Callable[..., tuple[Any, ...]]:

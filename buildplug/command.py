@@ -7,7 +7,6 @@ builds; what an earlier build left behind is removed; a file is replaced as a wh
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 import sysconfig
@@ -20,9 +19,8 @@ from setuptools.command.build import build
 from setuptools.command.sdist import sdist
 from setuptools.errors import CompileError
 
+from buildplug.outputs import remove_leftovers, write_extension
 from buildplug.project import Unit, is_output, units_to_compile
-
-_log = logging.getLogger("adcore")
 
 
 def register(dist: Distribution, table: Mapping[str, object]) -> None:
@@ -50,10 +48,10 @@ def register(dist: Distribution, table: Mapping[str, object]) -> None:
 
 def find_units(dist: Distribution, table: Mapping[str, object]) -> list[Unit]:
     """What `dist` has to compile."""
-    return units_to_compile(_find_modules(dist), table)
+    return units_to_compile(find_modules(dist), table)
 
 
-def _find_modules(dist: Distribution) -> list[tuple[str, str, str]]:
+def find_modules(dist: Distribution) -> list[tuple[str, str, str]]:
     """(package, module, path) of every module, as the project's own `build_py` has them.
 
     That command is not finalised, since this would ask whether there are extensions, which is the question here.
@@ -105,7 +103,7 @@ class BuildAutodiff(Command):
             raise CompileError(str(error)) from None
         self.units = [unit for unit, _ in extensions]
         for unit, data in extensions:
-            _write(self._target(unit), data)
+            write_extension(self._target(unit), data)
         self._remove_leftovers()
 
     def _target(self, unit: Unit) -> Path:
@@ -113,16 +111,12 @@ class BuildAutodiff(Command):
 
     def _remove_leftovers(self) -> None:
         """Delete the extensions of earlier builds that this one did not make."""
-        made = {self._target(unit).absolute() for unit in self.units}
         if self.editable_mode:
-            folders = {Path(path).parent for _, _, path in _find_modules(self.distribution)}
+            folders = {Path(path).parent for _, _, path in find_modules(self.distribution)}
             found = [file for folder in folders for file in folder.glob("*.so")]
         else:
             found = list(self._build_folder.rglob("*.so"))
-        for file in found:
-            if is_output(file) and file.absolute() not in made:
-                _log.info("adcore: removing %s, which this build did not make", file)
-                file.unlink()
+        remove_leftovers(found, map(self._target, self.units))
 
     @property
     def _build_folder(self) -> Path:
@@ -133,16 +127,3 @@ class BuildAutodiff(Command):
 def _check_interpreter() -> None:
     if sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
         raise CompileError(f"adcore builds for CPython with the GIL; this is {sys.version}")
-
-
-def _write(target: Path, data: bytes) -> None:
-    """Replace `target` in one step. A process that has the old file loaded keeps it."""
-    if target.exists() and target.read_bytes() == data:
-        _log.info("adcore: %s is up to date", target)
-        return
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(f"{target.name}.{os.getpid()}")
-    temporary.write_bytes(data)
-    temporary.chmod(0o755)
-    temporary.replace(target)
-    _log.info("adcore: %s, %d bytes", target, len(data))

@@ -37,7 +37,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 APART: dict[str, set[str]] = {
     "adcore": {"adcore.api", "adcore.runtime"},
     "adcore.api": {"adcore.runtime", "adcore.typing"},
-    "adcore.runtime": {"adcore.binding", "adcore.jacobian"},
+    "adcore.runtime": {"adcore.binding", "adcore.jacobian", "buildplug"},
     "adcore.jacobian": {"adcore.binding"},
     "adcore.binding": {"adcore.hashing"},
 }
@@ -45,6 +45,7 @@ APART: dict[str, set[str]] = {
 # Imports of what stands apart, from the layers, and why.
 DECLARED: dict[tuple[str, str], str] = {
     ("buildplug", "adcore.binding"): "an extension is looked for where the build puts it: one name for both",
+    ("buildplug", "adcore"): "the version",
     ("adcore.cli", "adcore"): "the version",
     ("adcore_lsp", "adcore"): "the version",
 }
@@ -63,6 +64,7 @@ EXTERNAL: dict[str, set[str]] = {
 # Imports inside functions: (importing unit, imported module) and the start-up that they keep fast or possible.
 LAZY: dict[tuple[str, str], str] = {
     ("adcore.runtime", "adcore.jacobian"): "NumPy is loaded when a derivative is asked for",
+    ("adcore.runtime", "buildplug"): "development mode: the compiler is loaded where a function is not compiled",
     ("adcore.driver", "adcore.codegen"): "lint and the editor work without LLVM",
     ("adcore.codegen", "llvmlite"): "only the compiler's own process loads LLVM",
     ("buildplug", "buildplug"): "a project that is merely asked for its metadata does not pay for the engine",

@@ -477,7 +477,7 @@ def test_rows_and_dataclasses_agree() -> None:
     assert {f.name for f in fields(FunctionOptions)} - {"given"} == {
         name for name, option in OPTIONS.items() if option.scope != "project"
     }
-    assert set(PROJECT_OPTIONS) | {"functions", "fallback"} == {
+    assert set(PROJECT_OPTIONS) | {"functions", "fallback", "development", "cache_dir"} == {
         name for name, option in OPTIONS.items() if option.scope == "project"
     }
 
@@ -507,6 +507,7 @@ def sample(option: Option, place: Place) -> tuple[str, str]:
         "flags": FLAGS[0],
         "patterns": "a.*",
         "functions": "{}",
+        "folder": "/tmp/adcore",
     }[option.kind]
     if option.name == "cpu" and not text:
         good = "baseline"
@@ -517,7 +518,9 @@ def sample(option: Option, place: Place) -> tuple[str, str]:
     open_, close = ("(", ",)") if place == "decorator" else ("[", "]")
     if option.kind == "flags":
         return f'{open_}"{good}"{close}', f'{open_}"?"{close}'
-    quoted = isinstance(option.allowed[0], str) if option.allowed else option.kind in ("parameters", "checkpoint")
+    quoted = (
+        isinstance(option.allowed[0], str) if option.allowed else option.kind in ("parameters", "checkpoint", "folder")
+    )
     return (f'"{good}"' if quoted else good), '"?"'
 
 

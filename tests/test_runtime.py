@@ -151,6 +151,7 @@ def members() -> dict[str, Callable[..., Any]]:
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Package]:
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delenv("ADCORE_FALLBACK", raising=False)
+    monkeypatch.setenv("ADCORE_DEVELOPMENT", "off")
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     yield Package(tmp_path, members=members()).build()
     forget()

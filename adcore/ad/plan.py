@@ -119,6 +119,8 @@ class _Planner:
                 ):
                     self.refuse_reference(v, op)
                     dims = self.sizes.dims(v)
+                    if dims is None and op.name in ("if", "for", "while") and not self.memory.is_value(v):
+                        continue  # its shadow is that of the array it stands for
                     if dims is None:
                         raise NotPlannable(
                             "an array whose size changes from iteration to iteration has no derivative yet", op.span

@@ -30,7 +30,7 @@ ARRAY_KIND: dict[Scalar, int] = {F64: 3, I64: 4, BOOL: 5}
 BOX = {"float": 0, "int": 1, "bool": 2, "np.float64": 3, "ndarray": 4}
 NOT_HANDED_OUT = 5
 NONE = -1000
-WRITTEN, COTANGENT, OUT = 1, 2, 4
+WRITTEN, COTANGENT, OUT, COPIED = 1, 2, 4, 8
 RELEASES, VJP, OUT_TUPLE, WRITES = 1, 2, 4, 8
 
 
@@ -105,7 +105,7 @@ def _member(entry: Entry, name: str, kernel: Function, summary: Summary) -> Memb
     count = len(entry.parameters)
     received = []
     for k, p in enumerate(kernel.params):
-        flags = COTANGENT if k >= count else WRITTEN if k in summary.writes else 0
+        flags = COTANGENT if k >= count else _writes(entry, name, k) | (WRITTEN if k in summary.writes else 0)
         shown = entry.parameters[k].name if k < count else _given_name(entry, name, k - count)
         received.append(Received(shown, p.type, flags))
     handed, program = _results(entry, name, kernel)
@@ -113,9 +113,17 @@ def _member(entry: Entry, name: str, kernel: Function, summary: Summary) -> Memb
     takes_out = name in ("grad", "value_and_grad") and any(isinstance(h.type, Array) for h in gradients)
     outs = len(gradients) if takes_out else 0
     flags = (RELEASES if summary.loops else 0) | (VJP if name in TAKES_ARGUMENT_TUPLE else 0)
-    flags |= (OUT_TUPLE if outs and not entry.bare else 0) | (WRITES if summary.writes else 0)
+    separate = any(r.flags & (WRITTEN | COPIED) for r in received)
+    flags |= (OUT_TUPLE if outs and not entry.bare else 0) | (WRITES if separate else 0)
     cotangents = len(kernel.params) - count
     return Member(entry, name, kernel, tuple(received), cotangents, tuple(handed), tuple(program), outs, flags)
+
+
+def _writes(entry: Entry, member: str, k: int) -> int:
+    """Derivatives work on copies, which need no memory of the caller, but they raise where the primal would."""
+    if not entry.parameters[k].written:
+        return 0
+    return WRITTEN if member == "primal" else COPIED
 
 
 def _given_name(entry: Entry, member: str, k: int) -> str:
@@ -126,14 +134,19 @@ def _given_name(entry: Entry, member: str, k: int) -> str:
 
 
 def _output_name(entry: Entry, k: int) -> str:
-    return "the result" if len(leaves(entry.result)) == 1 else f"result {k}"
+    real = [k for k, leaf in enumerate(leaves(entry.outputs)) if is_differentiable(leaf.type)]
+    results = len(leaves(entry.result))
+    if real[k] >= results:
+        return f"{entry.parameters[entry.written[real[k] - results]].name} after the call"
+    return "the result" if results == 1 else f"result {real[k]}"
 
 
 def _results(entry: Entry, name: str, kernel: Function) -> tuple[list[Handed], list[int]]:
     """What the kernel returns, and the program that puts it together."""
-    values = [Handed(leaf.type, BOX[leaf.boxed]) for leaf in leaves(entry.result)]
+    outputs = entry.result if name == "primal" else entry.outputs
+    values = [Handed(leaf.type, BOX[leaf.boxed]) for leaf in leaves(outputs)]
     if name == "primal":
-        return values, _structure(entry.result, 0)[0]
+        return values, _structure(outputs, 0)[0]
     if name == "jvp":
         return _with_tangents(entry, values)
     gradients = []
@@ -150,15 +163,15 @@ def _results(entry: Entry, name: str, kernel: Function) -> tuple[list[Handed], l
     if name == "grad":
         values = [Handed(v.type, NOT_HANDED_OUT) for v in values]
     else:
-        program = [*_structure(entry.result, 0)[0], *program, -1 - 2]
+        program = [*_structure(outputs, 0)[0], *program, -1 - 2]
     return [*values, *gradients], program
 
 
 def _with_tangents(entry: Entry, values: list[Handed]) -> tuple[list[Handed], list[int]]:
     """The value, and the tangents of its differentiable parts: one object where there is one, else a tuple."""
-    real = [leaf.type for leaf in leaves(entry.result) if is_differentiable(leaf.type)]
+    real = [leaf.type for leaf in leaves(entry.outputs) if is_differentiable(leaf.type)]
     tangents = [Handed(t, BOX["ndarray" if isinstance(t, Array) else "float"]) for t in real]
-    program = [*_structure(entry.result, 0)[0], *range(len(values), len(values) + len(tangents))]
+    program = [*_structure(entry.outputs, 0)[0], *range(len(values), len(values) + len(tangents))]
     if len(tangents) != 1:
         program.append(-1 - len(tangents))
     return [*values, *tangents], [*program, -1 - 2]

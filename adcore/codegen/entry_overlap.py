@@ -32,14 +32,20 @@ done:
   ret i64 %bytes
 }
 
-; Whether an argument other than that at %self shares memory with the array of %mine at %self.
-define internal i1 @py.shared(ptr %member, ptr %words, ptr %mine, ptr %self) #3 {
+; The argument other than that at %self which shares memory with the array of %mine at %self, or null. A copied
+; argument may share its memory with cotangents and tangents.
+define internal ptr @py.shared(ptr %member, ptr %words, ptr %mine, ptr %self) #3 {
 entry:
   %p.count = getelementptr %Member, ptr %member, i32 0, i32 2
   %count = load i32, ptr %p.count
   %p.cts = getelementptr %Member, ptr %member, i32 0, i32 3
   %cts = load i32, ptr %p.cts
-  %all = add i32 %count, %cts
+  %p.flags = getelementptr %Param, ptr %mine, i32 0, i32 3
+  %flags = load i32, ptr %p.flags
+  %copied = and i32 %flags, 8
+  %is.copied = icmp ne i32 %copied, 0
+  %given = select i1 %is.copied, i32 0, i32 %cts
+  %all = add i32 %count, %given
   %n = zext i32 %all to i64
   %p.params = getelementptr %Member, ptr %member, i32 0, i32 4
   %params = load ptr, ptr %p.params
@@ -78,9 +84,9 @@ next:
   %k.next = add i64 %k, 1
   br label %loop
 yes:
-  ret i1 true
+  ret ptr %param
 no:
-  ret i1 false
+  ret ptr null
 }
 
 ; Written parameters share memory with no other argument. 1 with ValueError.
@@ -101,12 +107,13 @@ one:
   %param = getelementptr %Param, ptr %params, i64 %k
   %p.flags = getelementptr %Param, ptr %param, i32 0, i32 3
   %flags = load i32, ptr %p.flags
-  %written = and i32 %flags, 1
+  %written = and i32 %flags, 9
   %is = icmp ne i32 %written, 0
   br i1 %is, label %compare, label %next
 compare:
-  %shared = call i1 @py.shared(ptr %member, ptr %words, ptr %param, ptr %word)
-  br i1 %shared, label %fail, label %next
+  %other = call ptr @py.shared(ptr %member, ptr %words, ptr %param, ptr %word)
+  %apart = icmp eq ptr %other, null
+  br i1 %apart, label %next, label %fail
 next:
   %step = call i64 @py.word_count(ptr %param)
   %word.next = getelementptr i64, ptr %word, i64 %step
@@ -115,20 +122,22 @@ next:
 ok:
   ret i32 0
 fail:
-  call void @py.raise_overlap(ptr %member, ptr %param)
+  call void @py.raise_overlap(ptr %member, ptr %param, ptr %other)
   ret i32 1
 }
 
-define internal void @py.raise_overlap(ptr %member, ptr %param) #3 {
+define internal void @py.raise_overlap(ptr %member, ptr %param, ptr %other) #3 {
   %type = load ptr, ptr @PyExc_ValueError
   %function = load ptr, ptr %member
   %name = load ptr, ptr %param
-  %never = call ptr (ptr, ptr, ...) @PyErr_Format(ptr %type, ptr @py.text.overlap, ptr %function, ptr %name)
+  %other.name = load ptr, ptr %other
+  %never = call ptr (ptr, ptr, ...) @PyErr_Format(ptr %type, ptr @py.text.overlap, ptr %function, ptr %name,
+    ptr %other.name)
   ret void
 }
 
-; Whether the array given for result %k shares memory with one given for an earlier result.
-define internal i1 @py.outs_apart(ptr %results, i64 %k, ptr %boxed, ptr %outs) #3 {
+; The earlier result whose given array shares memory with the one given for result %k, or null.
+define internal ptr @py.outs_shared(ptr %results, i64 %k, ptr %boxed, ptr %outs) #3 {
 entry:
   %mine = getelementptr %Result, ptr %results, i64 %k
   %p.my.offset = getelementptr %Result, ptr %mine, i32 0, i32 4
@@ -167,8 +176,8 @@ next:
   %j.next = add i64 %j, 1
   br label %loop
 shared:
-  ret i1 false
+  ret ptr %param
 apart:
-  ret i1 true
+  ret ptr null
 }
 """

@@ -79,13 +79,14 @@ forget:
 apart:
   call void @Py_IncRef(ptr %target)
   store ptr %target, ptr %p.boxed
-  %shared = call i1 @py.shared(ptr %member, ptr %words, ptr %param, ptr %place)
-  %distinct = call i1 @py.outs_apart(ptr %results, i64 %k, ptr %boxed, ptr %outs)
-  %alone = xor i1 %shared, true
-  %good = and i1 %alone, %distinct
+  %argument = call ptr @py.shared(ptr %member, ptr %words, ptr %param, ptr %place)
+  %earlier = call ptr @py.outs_shared(ptr %results, i64 %k, ptr %boxed, ptr %outs)
+  %no.argument = icmp eq ptr %argument, null
+  %other = select i1 %no.argument, ptr %earlier, ptr %argument
+  %good = icmp eq ptr %other, null
   br i1 %good, label %next, label %overlap
 overlap:
-  call void @py.raise_overlap(ptr %member, ptr %param)
+  call void @py.raise_overlap(ptr %member, ptr %param, ptr %other)
   br label %fail
 make:
   %after = add i32 %like, 1

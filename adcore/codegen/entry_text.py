@@ -3,7 +3,8 @@
 It is the same in every extension; a member is described by constants that ``entry`` makes:
 
     %Param   { name, kind, rank, flags, dims }
-             kind: 0 f64, 1 i64, 2 bool, 3 array of f64, 4 of i64, 5 of bool; flags: 1 written, 2 cotangent, 4 out=
+             kind: 0 f64, 1 i64, 2 bool, 3 array of f64, 4 of i64, 5 of bool; flags: 1 written, 2 cotangent, 4 out=,
+             8 copied and written
              dims[k]: -1 any size; n >= 0 that size; -2-w the size in word w (a dim symbol met before)
     %Result  { kind, rank, box, like, offset, out }
              box: 0 float, 1 int, 2 bool, 3 np.float64, 4 ndarray, 5 not handed out; offset: its place in ``outs``
@@ -35,7 +36,7 @@ TEXTS = {
     "cotangents": "%s(): expected a tuple of %d cotangents or tangents",
     "outs": "%s(): out= must be a tuple of %d arrays, as the gradient is",
     "out": "out",
-    "overlap": "%s() parameter '%s' shares memory with another argument",
+    "overlap": "%s() parameter '%s' shares memory with '%s', and one of them is written",
 }
 
 TYPES = """

@@ -1,7 +1,7 @@
 """Arrays of one dimension: creation, elements, slices, broadcasting, elementwise operations, reductions, stores.
 
 Invariants: every index that reaches a `load` or `store` is in range (guarded here with IndexError); every `map` gets arrays of the
-box's size (guarded here with ValueError); a store goes only to memory that the function itself made.
+box's size (guarded here with ValueError); a store goes only to memory that the function made or that its caller handed it.
 """
 
 from __future__ import annotations
@@ -352,18 +352,10 @@ def _backward(ctx: Context, low: Number | None, high: Number | None, by: int, si
 
 def require_writable(ctx: Context, array: ArrayRef, node: ast.AST) -> None:
     match array.origin:
-        case Origin.FRESH:
+        case Origin.FRESH | Origin.PARAMETER:
             return
         case Origin.CALLER:
             raise NeedInline
-        case Origin.PARAMETER:
-            what = f"a store into the parameter `{array.name}`"
-            ctx.statement(
-                node,
-                what,
-                "only arrays made in the function are written so far",
-                f"Work on a copy: `{array.name} = {array.name}.copy()`.",
-            )
         case Origin.CONSTANT:
             ctx.statement(
                 node,

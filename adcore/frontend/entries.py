@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import replace
 
 from adcore.diagnostics import Report
 from adcore.frontend import arrays
@@ -35,7 +36,8 @@ from adcore.frontend.values import (
     describe,
 )
 from adcore.ir.build import Builder
-from adcore.ir.core import Function, Region, Value
+from adcore.ir.core import Function, Op, Region, Value
+from adcore.ir.memory import analyse, reads
 from adcore.ir.signature import Dependency, Entry, Parameter
 from adcore.ir.types import BOOL, F64, I64, Array, is_differentiable, vector
 from adcore.options import FunctionOptions, ProjectOptions, check_decorator, resolve
@@ -110,6 +112,8 @@ class EntryBuilder:
         if lowered is None or options is None or len(self.session.findings) > before or own.has_errors:
             return None
         function, deps = lowered
+        written = analyse(function).written
+        parameters = tuple(replace(p, written=v in written) for p, v in zip(parameters, function.params, strict=True))
         entry = Entry(
             self.scope.name,
             name,
@@ -330,22 +334,40 @@ def _parameter_value(b: Builder, value: Value, parameter: Parameter, numpy: bool
 
 
 def contents_read(function: Function) -> list[bool]:
-    """For each parameter: something besides its size is used."""
-    interesting: set[Value] = set(function.params)
-    origin: dict[Value, Value] = {p: p for p in function.params}
+    """For each parameter: its value, or what an array holds at the call, is used. One that is overwritten as a whole first is not read."""
+    roots = analyse(function).roots
+    params = set(function.params)
     read: set[Value] = set()
-    for op in function.body.walk():
-        for v in op.operands:
-            if v not in interesting:
-                continue
-            if op.name == "dim":
-                continue
-            if op.name in ("slice", "broadcast") and v is op.operands[0]:
-                interesting.add(op.result)
-                origin[op.result] = origin[v]
-                continue
-            read.add(origin[v])
+    overwritten: set[Value] = set()
+    for top in function.body.ops:
+        region = [top, *(op for inner in top.regions for op in inner.walk())]
+        for op in region:
+            content = op.operands if op.name in ("call", "return") else [op.operands[k] for k in reads(op)]
+            read.update(root for v in content for root in roots.get(v, frozenset()) - overwritten)
+            read.update(v for v in op.operands if v in params and v not in roots)
+        if top.name == "assign" and top.attrs["mode"] == "set" and _is_whole(top.operands[0]):
+            overwritten |= roots[top.operands[0]] if len(roots[top.operands[0]]) == 1 else set()
     return [p in read for p in function.params]
+
+
+def _is_whole(array: Value) -> bool:
+    """All of its root: a parameter, or `x[:]` of one."""
+    op = array.owner
+    if op is None or op.name != "slice":
+        return op is None
+    base = op.operands[0]
+    return base.owner is None and all(
+        _is_constant(start, 0) and _is_size(size.owner, base, axis) and _is_constant(step, 1)
+        for axis, (start, size, step) in enumerate(zip(*(op.operands[1 + k :: 3] for k in range(3)), strict=True))
+    )
+
+
+def _is_constant(v: Value, value: int) -> bool:
+    return v.owner is not None and v.owner.name == "const" and v.owner.attrs["value"] == value
+
+
+def _is_size(op: Op | None, array: Value, axis: int) -> bool:
+    return op is not None and op.name == "dim" and op.operands[0] is array and op.attrs["axis"] == axis
 
 
 def convert_result(ctx: Context, value: Abstract, meant: Meant, node: ast.AST) -> Abstract:

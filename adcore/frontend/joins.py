@@ -53,7 +53,9 @@ def lower_arm(ctx: Context, fill: Callable[[], None]) -> Arm:
 def join_arms(ctx: Context, cond: Value, then: Arm, other: Arm, needed: Iterable[str]) -> None:
     """Append the `if` and make its results the state of `ctx`."""
     phis = Phis(ctx, then.region, other.region)
-    names = [n for n in dict.fromkeys([*EXITS, *sorted(needed)]) if any(n in arm.env for arm in _speakers(then, other, n))]
+    names = [
+        n for n in dict.fromkeys([*EXITS, *sorted(needed)]) if any(n in arm.env for arm in _speakers(then, other, n))
+    ]
     rebuilt: dict[str, Callable[[], Binding]] = {}
     for name in names:
         rebuilt[name] = phis.binding(then, other, name)

@@ -337,7 +337,7 @@ def _var(ctx: Context, array: ArrayRef, node: ast.AST) -> Number:
 
 
 def _std(ctx: Context, array: ArrayRef, node: ast.AST) -> Number:
-    return Number(ctx.b.sqrt(_var(ctx, array, node).value), F64, True)
+    return Number(ctx.b.root(_var(ctx, array, node).value), F64, True)
 
 
 def _any(ctx: Context, array: ArrayRef, node: ast.AST) -> Number:

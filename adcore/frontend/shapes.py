@@ -18,6 +18,13 @@ from adcore.ir.types import BOOL, F64, I64, Array, Scalar, Type
 from adcore.ir.types import join as join_types
 
 LARGEST_EXACT = 2**53
+_GUARDED = (
+    Origin.FRESH,
+    Origin.PARAMETER,
+    Origin.CALLER,
+    Origin.VIEW,
+    Origin.CONSTANT,
+)  # what may be stored into it: ever less
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +99,8 @@ def join_shapes(a: Shape, b: Shape) -> Shape:
         case ArrayShape(), ArrayShape():
             joined = join_types(a.type, b.type)
             if isinstance(joined, Array):
-                return ArrayShape(joined, a.origin if a.origin is not Origin.FRESH else b.origin, a.name or b.name)
+                first = a if _GUARDED.index(a.origin) >= _GUARDED.index(b.origin) else b
+                return ArrayShape(joined, first.origin, first.name or a.name or b.name)
         case TupleShape(), TupleShape():
             if len(a.items) == len(b.items):
                 return TupleShape(tuple(join_shapes(x, y) for x, y in zip(a.items, b.items, strict=True)), a.display)

@@ -89,10 +89,27 @@ class Entry:
         return f"{self.module}:{self.qualname}"
 
     @property
+    def written(self) -> tuple[int, ...]:
+        """The array parameters that the function stores into."""
+        return tuple(k for k, p in enumerate(self.parameters) if p.written)
+
+    @property
+    def outputs(self) -> Result:
+        """What derivatives hand out: the items of the return value, then the last contents of the written parameters."""
+        if not self.written:
+            return self.result
+        items: list[Result] = [] if self.result is None else [self.result]
+        if isinstance(self.result, TupleResult):
+            items = list(self.result.items)
+        items += [Leaf(_contiguous(self.parameters[k].type), "ndarray") for k in self.written]
+        return items[0] if len(items) == 1 else TupleResult(tuple(items))
+
+    @property
     def scalar_output(self) -> bool:
         """Exactly one real scalar output: what ``grad`` needs."""
-        return (
-            isinstance(self.result, Leaf)
-            and not isinstance(self.result.type, Array)
-            and is_differentiable(self.result.type)
-        )
+        outputs = self.outputs
+        return isinstance(outputs, Leaf) and not isinstance(outputs.type, Array) and is_differentiable(outputs.type)
+
+
+def _contiguous(type: Type) -> Type:
+    return Array(type.dtype, type.dims) if isinstance(type, Array) else type
