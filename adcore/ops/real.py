@@ -235,6 +235,11 @@ scalar(
     partials=(lambda b, a, r: b.fdiv(b.f64(0.5), r),), points=POSITIVE, singular=(Singular((0.0,), (inf,)),),
 )  # fmt: skip
 scalar(
+    "root", "f->f", "square root of a sum of squares: slope 0 at 0, where a norm has its kink", ieee(math.sqrt), lower="intrinsic llvm.sqrt",
+    partials=(lambda b, a, r: b.select(b.feq(r, b.f64(0.0)), b.f64(0.0), b.fdiv(b.f64(0.5), r)),), points=POSITIVE,
+    singular=(Singular((0.0,), (0.0,)),),
+)  # fmt: skip
+scalar(
     "cbrt", "f->f", "cube root; slope inf at 0", math.cbrt, lower="call cbrt", cost=Cost.COSTLY,
     partials=(lambda b, a, r: b.fdiv(b.f64(1.0 / 3.0), b.fmul(r, r)),), points=((-2.5,), (0.7,), (3.25,)),
     singular=(Singular((0.0,), (inf,)),),
