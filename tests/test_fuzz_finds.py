@@ -5,6 +5,7 @@ Compiled code as well where the fault was there. ``OPEN`` holds what is known an
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 import numpy as np
@@ -66,17 +67,51 @@ FINDS: dict[str, tuple[str, tuple[int, ...], list[tuple[Any, ...]]]] = {
             return b
         """, (0,), [(A,), (A[:3],)],
     ),
+    "views as arguments of a call that stays one have shadows that are views": (
+        """
+        def h(p: Vector, q: Vector) -> float:
+            s = 0.0
+            for k in range(len(p)):
+                s += p[k] * np.sin(q[k])
+            return s
+        def f(x: Vector) -> float:
+            return h(x[:2], x) + h(x[::-1], x)
+        """, (0,), [(A,)],
+    ),
+    "standard deviation of a constant array": (
+        """
+        def f(a: float) -> float:
+            return np.std(np.array([a, a])) + a
+        """, (0,), [(-0.388,)],
+    ),
+    "invariants of a loop over a name that may be unbound": (
+        """
+        def f(a: float, b: float) -> float:
+            if a < -1.0:
+                c = b
+            for k in range(2, 5, 2):
+                a /= c * c
+            return a
+        """, (0, 1), [(-1.306, -0.325), (0.306, -0.325)],
+    ),
 }  # fmt: skip
 
 
 def program(text: str, wrt: tuple[int, ...], calls: list[tuple[Any, ...]]) -> Program:
-    import textwrap
-
     body = textwrap.dedent(text)
     names = body.partition("def f(")[2].partition(")")[0].split(", ")
     chosen = ", ".join(repr(names[k].partition(":")[0]) for k in wrt)
     body = body.replace("def f(", f'@autodiff(mode="both", order=2, wrt=({chosen},))\ndef f(')
     return Program(HEADER + body, tuple(calls), wrt)
+
+
+OPEN: dict[str, tuple[str, tuple[int, ...], list[tuple[Any, ...]]]] = {}
+
+
+@pytest.mark.parametrize("name", OPEN)
+@pytest.mark.xfail(strict=True)
+def test_open(name: str) -> None:
+    assert check(program(*OPEN[name])).mismatches == []
 
 
 @pytest.mark.parametrize("apart", [False, True], ids=["inlined", "apart"])

@@ -79,7 +79,7 @@ def vjp(function: Function, wrt: Sequence[int], name: str, seed: float | None = 
             if seed is not None:
                 cotangents[k] = b.f64(seed)
             else:
-                cotangents[k] = _parameter(body, primal.results[k], f"ct{k}")
+                cotangents[k] = _parameter(body, _contiguous(primal.results[k]), f"ct{k}")
                 _same_shape(b, cotangents[k], results[k], "a cotangent has another shape than its result")
         gradients = ReverseSweep(primal, analysis.memory, analysis.activity, analysis.plan, forward).run(
             cotangents, wrt
@@ -188,5 +188,10 @@ def _outputs(primal: Function) -> list[int]:
 
 
 def _parameter(body: Region, type: Type, name: str) -> Value:
-    body.params.append(Value(Array(type.dtype, type.dims, "c") if isinstance(type, Array) else type, name))
+    body.params.append(Value(type, name))
     return body.params[-1]
+
+
+def _contiguous(type: Type) -> Type:
+    """What entry points hand in; a half of a call is given shadows and tangents that are views where the primal's arrays are."""
+    return Array(type.dtype, type.dims, "c") if isinstance(type, Array) else type

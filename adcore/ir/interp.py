@@ -15,7 +15,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from adcore.ir.core import Function, Module, Op, Region, Value
-from adcore.ir.opdef import REGISTRY
+from adcore.ir.opdef import REGISTRY, Effect
 from adcore.ir.types import I64, Array, Scalar, Type
 
 DTYPES: dict[str, type] = {
@@ -42,6 +42,10 @@ class InterpreterError(Exception):
     """The IR did something no valid IR does: poison read, index out of range, wrong kind of value."""
 
 
+# How many operands these look at; what they carry on may be poison. All others look at every operand.
+_LOOKED_AT = {"for": 3, "while": 0, "if": 1, "yield": 0, "return": 0, "call": 0, "push": 0}
+
+
 class _Poison:
     def __repr__(self) -> str:
         return "poison"
@@ -63,6 +67,8 @@ def run(module: Module, name: str, args: Sequence[Any], trace: Trace | None = No
     machine = _Machine(module, trace or Trace())
     with np.errstate(all="ignore"):
         results = machine.call(module.functions[name], list(args))
+    if any(r is POISON for r in results):
+        raise InterpreterError("returns poison")
     if machine.tape:
         raise InterpreterError(f"{len(machine.tape)} records left on the tape")
     return results
@@ -109,9 +115,13 @@ class _Machine:
     def op(self, op: Op, env: dict[Value, Any]) -> list[Any]:
         args = [env[v] for v in op.operands]
         row = REGISTRY[op.name]
-        if row.evaluate is not None:
-            if op.name != "select" and any(a is POISON for a in args):
+        if op.name != "select" and any(a is POISON for a in args[: _LOOKED_AT.get(op.name)]):
+            if row.effect is not Effect.PURE:
                 raise InterpreterError(f"{op.name} reads poison")
+            return [POISON for _ in op.results]  # moved ahead of the check that its operand exists; nothing looks at it
+        if row.evaluate is not None:
+            if op.name == "select" and (args[0] is POISON or args[1 if args[0] else 2] is POISON):
+                return [POISON]
             return [_canonical(row.evaluate(op.attrs, *args), op.result.type)]
         handler = getattr(self, "op_" + op.name)
         results: list[Any] = handler(op, args, env)

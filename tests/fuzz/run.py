@@ -16,9 +16,11 @@ from adcore.ir.opdef import REGISTRY
 from fuzz.compare import Mismatch, Result, check
 from fuzz.features import features
 from fuzz.generate import Program, program
+from fuzz.limit import TimeLimit, at_most
 from fuzz.shrink import shrink
 
 SHOWN = 5  # mismatches that are shrunk and printed
+CHECK_SECONDS = 60.0
 ENOUGH = 20  # gradient comparisons that every op should be active in
 
 
@@ -60,13 +62,13 @@ def interpreted(seeds: Sequence[int]) -> Summary:
     summary = Summary()
     for seed in seeds:
         made = program(seed)
-        summary.add(made, check(made, **options(seed)))
+        try:
+            with at_most(CHECK_SECONDS):
+                result = check(made, **options(seed))
+        except TimeLimit:
+            result = Result([Mismatch("hang", f"not done after {CHECK_SECONDS:.0f} s")])
+        summary.add(made, result)
     return summary
-
-
-def fails_like(seed: int) -> Mismatch | None:
-    found = check(program(seed), **options(seed)).mismatches
-    return found[0] if found else None
 
 
 def reproducer(made: Program, seconds: float = 60.0) -> str:

@@ -10,9 +10,11 @@ from dataclasses import replace
 
 from fuzz.compare import Mismatch
 from fuzz.generate import Program
+from fuzz.limit import TimeLimit, at_most
 
 Fails = Callable[[Program], Mismatch | None]
 SECONDS = 120.0
+CHECK_SECONDS = 4.0  # an edit may make a loop endless
 
 
 def shrink(program: Program, fails: Fails, seconds: float = SECONDS) -> Program:
@@ -33,7 +35,11 @@ def shrink(program: Program, fails: Fails, seconds: float = SECONDS) -> Program:
 
 
 def _same(fails: Fails, program: Program, first: Mismatch) -> bool:
-    found = fails(program)
+    try:
+        with at_most(CHECK_SECONDS):
+            found = fails(program)
+    except TimeLimit:
+        return False
     return found is not None and _kind(found) == _kind(first)
 
 
