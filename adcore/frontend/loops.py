@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from adcore.frontend import arrays
 from adcore.frontend.arith import as_int, int_binary
 from adcore.frontend.context import INT64_MAX, INT64_MIN, Context
+from adcore.frontend.indexing import load
 from adcore.frontend.joins import EXITS, join_arms, locate, lower_arm
 from adcore.frontend.liveness import Exits, assigned, exits, stored
 from adcore.frontend.shapes import (
@@ -30,7 +31,7 @@ from adcore.frontend.shapes import (
     rebuild,
 )  # fmt: skip
 from adcore.frontend.values import Abstract, ArrayRef, Binding, Broken, Iteration, Number, RangeOf, TupleOf, describe
-from adcore.ir.core import Region, Value
+from adcore.ir.core import Op, Region, Value
 from adcore.ir.types import BOOL, I64, Type
 
 RunBlock = Callable[[Context, Sequence[ast.stmt], frozenset[str]], None]
@@ -74,6 +75,11 @@ class Carried:
         if shape.value is None:
             return []
         return [*([BOOL] if shape.defined is None else []), *leaf_types(shape.value)]
+
+    def params(self) -> list[Value]:
+        """Region parameters, under the names of the source: diagnostics about what a loop keeps say them."""
+        named = [(name if name.isidentifier() else None, t) for name in self.names for t in self._types(name)]
+        return [Value(t, None if t == BOOL else name) for name, t in named]
 
     def leaves(self, env: dict[str, Binding], gone: bool = False) -> list[Value]:
         """The SSA values of the names in `env`, in the assumed form, made where the builder stands."""
@@ -210,7 +216,7 @@ def lower_for(ctx: Context, node: ast.For, iterable: Abstract, block: RunBlock, 
     def attempt() -> tuple[dict[str, Binding], bool]:
         nonlocal region
         index = Value(I64, _hint(node.target))
-        params = [Value(t) for t in carried.types()]
+        params = carried.params()
         region = Region([index, *params])
         with ctx.arm(region):
             carried.enter(ctx.env, params)
@@ -230,11 +236,17 @@ def lower_for(ctx: Context, node: ast.For, iterable: Abstract, block: RunBlock, 
     inits = carried.leaves(ctx.env)
     types = [*carried.types(), *([I64] if has_exits else [])]
     op = ctx.b.op("for", [low, high, step, *inits], {"exits": has_exits}, types, [region])
+    name_results(op, carried)
     leave(ctx, node, carried, found, op.results[: len(inits)], outer_break, block)
 
 
 def _hint(target: ast.expr) -> str | None:
     return target.id if isinstance(target, ast.Name) and target.id.isascii() else "i"
+
+
+def name_results(loop: Op, carried: Carried) -> None:
+    for result, param in zip(loop.results, carried.params(), strict=False):
+        result.name = param.name
 
 
 def leave(
@@ -304,7 +316,7 @@ def positions(ctx: Context, iterable: Abstract, node: ast.expr) -> tuple[Number,
     """The length of something that is iterated over, and its k-th item."""
     match iterable:
         case ArrayRef():
-            return arrays.size_of(ctx, iterable), lambda k: arrays.load(ctx, iterable, k, node)
+            return arrays.length_of(ctx, iterable), lambda k: load(ctx, iterable, k, node)
         case RangeOf():
             return range_length(ctx, iterable), lambda k: _range_item(ctx, iterable, k)
         case Iteration(kind="enumerate"):
@@ -441,7 +453,7 @@ def lower_while(ctx: Context, node: ast.While, test: Callable[[Context], Number]
 
     def attempt() -> tuple[dict[str, Binding], bool]:
         nonlocal region, endless
-        params = [Value(t) for t in carried.types()]
+        params = carried.params()
         region = Region(params)
         with ctx.arm(region):
             carried.enter(ctx.env, params)
@@ -459,6 +471,7 @@ def lower_while(ctx: Context, node: ast.While, test: Callable[[Context], Number]
     def loop() -> list[Value]:
         inits = carried.leaves(ctx.env)
         op = ctx.b.op("while", inits, {}, [*carried.types(), I64], [region])
+        name_results(op, carried)
         return op.results[: len(inits)]
 
     results = loop() if first.const else _guarded(ctx, first, loop, carried)
