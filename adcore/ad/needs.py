@@ -32,17 +32,24 @@ class Needs:
             case "assign":
                 return [*view_numbers(op.operands[0]), *view_numbers(op.operands[1])]
             case "if":
-                return op.operands[:1]
+                return [*op.operands[:1], *self.passed_on(op)]
             case "for":
-                return [op.results[-1], *op.operands[:3]] if op.attrs.get("exits") else op.operands[:3]
+                own = [op.results[-1], *op.operands[:3]] if op.attrs.get("exits") else op.operands[:3]
+                return [*own, *self.passed_on(op)]
             case "while":
-                return [op.results[-1]]
+                return [op.results[-1], *self.passed_on(op)]
             case "map":
                 return self.map(op)
             case "call":
                 return [*op.operands, *(n for v in op.operands for n in view_numbers(v))]
             case _:
                 return []
+
+    def passed_on(self, op: Op) -> list[Value]:
+        """The numbers of views that an arm or an iteration hands on: cotangents come back to their shadows."""
+        handed = [v for region in op.regions for v in region.terminator.operands]
+        handed += carried_inits(op) if op.name != "if" else []
+        return [n for v in handed if isinstance(v.type, Array) and self.activity.is_active(v) for n in view_numbers(v)]
 
     def map(self, op: Op) -> list[Value]:
         rank = op.attrs["rank"]

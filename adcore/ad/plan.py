@@ -145,13 +145,23 @@ class _Planner:
         return rotation(op, self.memory) is not None
 
     def refuse_broadcasts(self, op: Op) -> None:
+        """A view of repeated elements has no shadow: only what reads it as a whole has its cotangent summed up."""
         for v in op.operands:
-            if v.owner is not None and v.owner.name == "broadcast" and self.activity.is_active(v):
-                base = v.owner.operands[0].type
-                if not isinstance(base, Array) or base.rank != 1 or len(v.owner.operands) != 2:
-                    raise NotPlannable(
-                        "broadcasting over more than one axis has no derivative yet", v.owner.span or op.span
-                    )
+            base = v.owner.operands[0] if v.owner is not None and v.owner.name == "broadcast" else v
+            while base.owner is not None and base.owner.name in VIEWS:
+                if base.owner.name == "broadcast" and self.activity.is_active(v) and not self.adds_axes(base):
+                    raise NotPlannable("a part of a repeated array has no derivative yet", base.owner.span or op.span)
+                base = base.owner.operands[0]
+
+    def adds_axes(self, v: Value) -> bool:
+        """The broadcast adds axes of size 1 and repeats nothing."""
+        assert v.owner is not None
+        array, *dims = v.owner.operands
+        assert isinstance(array.type, Array)
+        added = len(dims) - array.type.rank
+        return all(_is_one(d) for d in dims[:added]) and self.sizes.dims(array) == [
+            self.sizes.origin(d) for d in dims[added:]
+        ]
 
     def add(self, values: Iterable[Value]) -> None:
         for v in values:
@@ -314,6 +324,10 @@ class _Planner:
             name, span, kind = _cause(v, place.owner)
             size = describe_trips(each, place, self.sizes.dims(v) if isinstance(v.type, Array) else None)
             plan.slots[v] = Slot(v, name, span, kind, each, size, where)
+
+
+def _is_one(v: Value) -> bool:
+    return v.owner is not None and v.owner.name == "const" and v.owner.attrs["value"] == 1
 
 
 def _cause(v: Value, owner: Op | None) -> tuple[str, Span | None, str]:

@@ -1,6 +1,6 @@
 """Makes a primal ready to be differentiated.
 
-After: every axis of an array parameter or of an array that a call returned has its ``dim`` op; an array that a
+After: every axis of an array parameter, or of an array that a call or a branch gave, has its ``dim`` op; an array that a
 ``map`` reads and whose content does not last (it is overwritten
 later, or belongs to one iteration) is read from a copy of its own, so that its content at that moment is a value like
 any other.
@@ -49,7 +49,7 @@ class _Preparer(Rewriter):
                 for k, (old, new) in enumerate(zip(op.operands, operands, strict=True))
             ]
         results = self.copy(op, operands)
-        if op.name == "call":
+        if op.name in ("call", "if"):
             for r in results:
                 if isinstance(r.type, Array):
                     for axis in range(r.type.rank):

@@ -202,7 +202,47 @@ class ReverseSweep:
         base = v.owner.operands[0]
         target = self.shadow_of(base)
         assert isinstance(base.type, Array)
-        assert base.type.rank == 1, "refused by the plan"
+        if base.type.rank == len(v.owner.operands) - 1 == 1:
+            self.add_to_broadcast_vector(target, contribution)
+            return
+        own, all_dims = self.sizes.dims(base), self.sizes.dims(v)
+        assert all_dims is not None
+        same = [own is not None and a is b for a, b in zip(own or all_dims, all_dims[-base.type.rank :], strict=True)]
+        self.add_repetitions(target, contribution, same, len(all_dims) - base.type.rank)
+
+    def add_repetitions(self, target: Value, part: Value, same: list[bool], added: int) -> None:
+        """Loops over the axes that the broadcast added, then over those that it may have repeated, around one addition."""
+        b = self.b
+        zero, one = b.i64(0), b.i64(1)
+        starts: list[Value] = [zero] * len(same)
+
+        def axis(k: int, part: Value) -> None:
+            if k < added:
+                b.for_(zero, b.dim(part, axis=0), one, [], lambda i, _: inner(k, b.index(part, i, axis=0)))
+            elif k < added + len(same):
+                at = k - added
+                if same[at]:
+                    axis(k + 1, part)
+                else:
+                    alone = b.ieq(b.dim(target, axis=at), one)
+                    times = b.select(alone, b.dim(part, axis=at), one)
+                    b.for_(zero, times, one, [], lambda i, _: inner(k, part, i))
+            elif all(same):
+                b.op("assign", [target, part], {"mode": "add"})
+            else:
+                dims = [b.dim(target, axis=j) for j in range(len(same))]
+                numbers = [n for start, dim in zip(starts, dims, strict=True) for n in (start, dim, one)]
+                b.op("assign", [target, b.slice(part, *numbers)], {"mode": "add"})
+
+        def inner(k: int, part: Value, start: Value | None = None) -> list[Value]:
+            if start is not None:
+                starts[k - added] = start
+            axis(k + 1, part)
+            return []
+
+        axis(0, part)
+
+    def add_to_broadcast_vector(self, target: Value, contribution: Value) -> None:
         b = self.b
 
         def summed() -> list[Value]:

@@ -13,12 +13,15 @@ class Sizes:
     def __init__(self, function: Function) -> None:
         self.known: dict[tuple[Value, int], Value | None] = {}
         self.loop_of: dict[Value, tuple[Op, int]] = {}
+        self.asked: dict[tuple[Value, int], Value] = {}  # sizes that are known where an array of either arm is
         given = set(function.params)
         for op in function.body.walk():
             if op.name == "call":
                 given.update(op.results)
             if op.name == "dim" and op.operands[0] in given:
                 self.known.setdefault((op.operands[0], op.attrs["axis"]), op.result)
+            elif op.name == "dim" and op.operands[0].owner is not None and op.operands[0].owner.name == "if":
+                self.asked.setdefault((op.operands[0], op.attrs["axis"]), op.result)
             elif op.name in ("for", "while"):
                 for k, param in enumerate(carried_params(op)):
                     self.loop_of[param] = (op, k)
@@ -45,10 +48,16 @@ class Sizes:
                 return self.origin(op.operands[1 + axis])
             case "slice":
                 return self.origin(op.operands[1 + 3 * axis + 1])
+            case "reshape":
+                return self.origin(op.operands[1 + axis])
+            case "index":
+                return self.dim(op.operands[0], axis if axis < op.attrs["axis"] else axis + 1)
+            case "permute":
+                return self.dim(op.operands[0], op.attrs["axes"][axis])
             case "if":
                 k = op.results.index(v)
                 a, b = (self.dim(r.terminator.operands[k], axis) for r in op.regions)
-                return a if a is b else None
+                return a if a is b else self.asked.get((v, axis))
             case "for" | "while":
                 return self.carried(op, op.results.index(v), axis)
         return None

@@ -12,9 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from adcore.ir.core import Function, Module, Op, Region, Value
+from adcore.ir.memory import VIEWS
 from adcore.ir.types import Array
 
-VIEWS = frozenset({"slice", "broadcast"})
 LOOPS = frozenset({"for", "while", "map"})
 
 
@@ -71,7 +71,7 @@ def _region(flow: Flow, region: Region, loop: Op | None) -> None:
 
 def _op(flow: Flow, op: Op, loop: Op | None) -> None:
     match op.name:
-        case "slice" | "broadcast":
+        case name if name in VIEWS:
             _edge(flow, op.operands[0], op.result)
         case "if":
             for region in op.regions:

@@ -208,6 +208,28 @@ def lower_broadcast(c: Context, op: Op) -> None:
     c.env[op.result] = ArrayRef(ref.dtype, ref.data, tuple(dims), tuple(strides))
 
 
+def lower_index(c: Context, op: Op) -> None:
+    """Data moves by index strides of the axis; the first of a contiguous array leaves a contiguous one."""
+    w, ref, axis = c.w, c.array(op.operands[0]), op.attrs["axis"]
+    strides = byte_strides(w, ref)
+    offset = w.mul(c.scalar(op.operands[1]), strides[axis])
+    data = ref.data if offset == "0" else w.value(f"getelementptr i8, ptr {ref.data}, i64 {offset}")
+    rest = None if axis == 0 and ref.strides is None else strides[:axis] + strides[axis + 1 :]
+    c.env[op.result] = ArrayRef(ref.dtype, data, ref.dims[:axis] + ref.dims[axis + 1 :], rest)
+
+
+def lower_permute(c: Context, op: Op) -> None:
+    ref, axes = c.array(op.operands[0]), op.attrs["axes"]
+    strides = byte_strides(c.w, ref)
+    dims, moved = (tuple(part[k] for k in axes) for part in (ref.dims, strides))
+    c.env[op.result] = ArrayRef(ref.dtype, ref.data, dims, moved)
+
+
+def lower_reshape(c: Context, op: Op) -> None:
+    ref = c.array(op.operands[0])
+    c.env[op.result] = ArrayRef(ref.dtype, ref.data, tuple(c.scalar(v) for v in op.operands[1:]), None)
+
+
 # --- accesses
 def lower_load(c: Context, op: Op) -> None:
     ref = c.array(op.operands[0])

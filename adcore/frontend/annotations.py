@@ -13,7 +13,7 @@ from adcore.frontend.errors import Reject
 from adcore.frontend.scope import Constant, Resolver, Scope
 from adcore.frontend.values import LibraryRef, ModuleRef
 from adcore.ir.signature import Leaf, Result, TupleResult
-from adcore.ir.types import BOOL, F64, I64, Scalar, vector
+from adcore.ir.types import BOOL, F64, I64, Array, Scalar, Type
 from adcore.source import Span
 from adcore.suggest import suggest
 
@@ -46,8 +46,8 @@ _NUMPY = {
     "int64": Annotated(I64, None, "int", True), "bool": Annotated(BOOL, None, "bool", True), "bool_": Annotated(BOOL, None, "bool", True),
 }  # fmt: skip
 _ARRAYS = ("Vector", "Matrix", "Array0", "Array1", "Array2", "Array3", "Array4", "Array5", "Array6")
-_LATER = "; arrays of one dimension (`Vector`) are compiled, higher ranks are not yet"
-_POSSIBLE = "; possible are `float`, `int`, `bool`, `np.float64` and `Vector`"
+_LATER = "; arrays of 1 to 6 dimensions are compiled"
+_POSSIBLE = "; possible are `float`, `int`, `bool`, `np.float64`, `Vector`, `Matrix` and `Array1[...]` to `Array6[...]`"
 
 
 class AnnotationReader:
@@ -160,12 +160,10 @@ class AnnotationReader:
         return text[0] + near + text[0] if text[1:-1].isidentifier() else None
 
     def _own(self, name: str, dtype: ast.expr | None, whole: ast.expr, subject: str) -> Annotated:
-        if name == "Vector" and dtype is None:
-            return Annotated(F64, 1, "ndarray")
-        if name == "Array1":
-            return self._array(dtype, 1, whole, subject)
-        if name in _ARRAYS:
-            self._refuse(whole, subject, _LATER)
+        if name in ("Vector", "Matrix") and dtype is None:
+            return Annotated(F64, 1 if name == "Vector" else 2, "ndarray")
+        if name in _ARRAYS and name.startswith("Array"):
+            return self._array(dtype, int(name[-1]), whole, subject)
         near = suggest(name, _ARRAYS)
         self._refuse(whole, subject, f"; did you mean `{near}`?" if near else _POSSIBLE)
         raise AssertionError
@@ -176,9 +174,11 @@ class AnnotationReader:
             if dtype is not None and isinstance(found := self._static(dtype), LibraryRef)
             else None
         )
-        if meant is None or meant.kind is not F64:
-            self._refuse(whole, subject, "; arrays of float64 are compiled, other element types are not yet")
-        if rank != 1:
+        if meant is None:
+            self._refuse(
+                whole, subject, "; arrays of float64, int64 and bool are compiled, other element types are not yet"
+            )
+        if not 1 <= rank <= 6:
             self._refuse(whole, subject, _LATER)
         assert meant is not None
         return Annotated(meant.kind, rank, "ndarray")
@@ -222,6 +222,10 @@ class AnnotationReader:
         return self._array(inner, len(dims), whole, subject)
 
 
+def ir_type(meant: Annotated) -> Type:
+    return meant.kind if meant.rank is None else Array(meant.kind, (None,) * meant.rank)
+
+
 def result_structure(meant: Meant) -> Result:
     """The result structure of a signature."""
     match meant:
@@ -230,7 +234,7 @@ def result_structure(meant: Meant) -> Result:
         case AnnotatedTuple(items):
             return TupleResult(tuple(result_structure(item) for item in items))
         case Annotated():
-            return Leaf(meant.kind if meant.rank is None else vector(meant.kind), meant.boxed)
+            return Leaf(ir_type(meant), meant.boxed)
 
 
 def describe_meant(meant: Meant) -> str:
@@ -241,5 +245,8 @@ def describe_meant(meant: Meant) -> str:
             return f"tuple[{', '.join(describe_meant(item) for item in items)}]"
         case Annotated(rank=None):
             return meant.boxed
-        case Annotated():
-            return "Vector"
+        case Annotated(kind=kind, rank=int(rank)):
+            if kind is F64 and rank <= 2:
+                return "Vector" if rank == 1 else "Matrix"
+            return f"Array{rank}[np.{({'f64': 'float64', 'i64': 'int64', 'bool': 'bool'})[kind.name]}]"
+    raise AssertionError(meant)

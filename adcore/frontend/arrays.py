@@ -1,4 +1,4 @@
-"""Arrays of one dimension: creation, elements, slices, broadcasting, elementwise operations, reductions, stores.
+"""Arrays: creation, broadcasting, elementwise operations, reductions, whole-array stores; parts of arrays are in `indexing`.
 
 Invariants: every index that reaches a `load` or `store` is in range (guarded here with IndexError); every `map` gets arrays of the
 box's size (guarded here with ValueError); a store goes only to memory that the function made or that its caller handed it.
@@ -7,7 +7,9 @@ box's size (guarded here with ValueError); a store goes only to memory that the 
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from adcore.frontend.arith import as_int, common_kind, int_binary
 from adcore.frontend.context import Context
@@ -18,6 +20,8 @@ from adcore.ir.core import Value
 from adcore.ir.types import BOOL, F64, I64, Scalar
 
 Element = Callable[[Sequence[Number]], Number]
+LARGEST_RANK = 6
+Sizes: TypeAlias = tuple[Number, ...]
 
 
 # Sizes
@@ -30,9 +34,34 @@ def same_size(a: Number, b: Number) -> bool:
     return a.linear is not None and a.linear == b.linear
 
 
-def size_of(ctx: Context, array: ArrayRef) -> Number:
-    (size,) = array.sizes
-    return size
+def length_of(ctx: Context, array: ArrayRef) -> Number:
+    """`len(array)`."""
+    return array.sizes[0]
+
+
+def count_of(ctx: Context, array: ArrayRef) -> Number:
+    """`array.size`."""
+    count = array.sizes[0]
+    for size in array.sizes[1:]:
+        const = count.const * size.const if isinstance(count.const, int) and isinstance(size.const, int) else None
+        low = (count.low or 0) * (size.low or 0)
+        count = Number(ctx.b.imul(count.value, size.value), I64, False, const, low, 2**60)
+    return count
+
+
+def same_sizes(a: Sizes, b: Sizes) -> bool:
+    return len(a) == len(b) and all(same_size(x, y) for x, y in zip(a, b, strict=True))
+
+
+def values(sizes: Sizes) -> list[Value]:
+    return [size.value for size in sizes]
+
+
+def broadcast_sizes(ctx: Context, a: Sizes, b: Sizes) -> Sizes:
+    """The sizes of `a` and `b` together: aligned at the last axis."""
+    longer, shorter = (a, b) if len(a) >= len(b) else (b, a)
+    lead = len(longer) - len(shorter)
+    return (*longer[:lead], *(broadcast_size(ctx, x, y) for x, y in zip(longer[lead:], shorter, strict=True)))
 
 
 def broadcast_size(ctx: Context, a: Number, b: Number) -> Number:
@@ -62,10 +91,9 @@ def broadcast_size(ctx: Context, a: Number, b: Number) -> Number:
     return size_number(v.select(v.ieq(a.value, one), b.value, a.value))
 
 
-def stretched(ctx: Context, array: ArrayRef, size: Number) -> Value:
-    """The array as a view of `size` elements."""
-    own = size_of(ctx, array)
-    return array.value if same_size(own, size) else ctx.b.broadcast(array.value, size.value)
+def stretched(ctx: Context, array: ArrayRef, sizes: Sizes) -> Value:
+    """The array as a view of these sizes."""
+    return array.value if same_sizes(array.sizes, sizes) else ctx.b.broadcast(array.value, *values(sizes))
 
 
 # Elementwise
@@ -76,9 +104,9 @@ def elementwise(ctx: Context, function: Element, args: Sequence[Number | ArrayRe
     arrays = [a for a in args if isinstance(a, ArrayRef)]
     if not arrays:
         return function([Number(a.value, a.kind, True, a.const) for a in args if isinstance(a, Number)])
-    size = size_of(ctx, arrays[0])
+    sizes = arrays[0].sizes
     for array in arrays[1:]:
-        size = broadcast_size(ctx, size, size_of(ctx, array))
+        sizes = broadcast_sizes(ctx, sizes, array.sizes)
     kinds: list[Scalar] = []
 
     def body(_: list[Value], elements: list[Value]) -> list[Value]:
@@ -91,44 +119,59 @@ def elementwise(ctx: Context, function: Element, args: Sequence[Number | ArrayRe
         kinds.append(made.kind)
         return [made.value]
 
-    views = [stretched(ctx, array, size) for array in arrays]
-    (result,) = ctx.b.map_([size.value], views, ["elem"], body)
-    return ArrayRef(result, kinds[0], (size,))
+    views = [stretched(ctx, array, sizes) for array in arrays]
+    (result,) = ctx.b.map_(values(sizes), views, ["elem"], body)
+    return ArrayRef(result, kinds[0], sizes)
 
 
-def reduce(
-    ctx: Context, kind: str, arrays: Sequence[ArrayRef], size: Number, function: Element, result: Scalar
-) -> Number:
-    """A scalar over the elements of arrays of one size."""
+def reduce(ctx: Context, kind: str, arrays: Sequence[ArrayRef], function: Element, result: Scalar) -> Number:
+    """A scalar over the elements of arrays of the same sizes."""
+    sizes = arrays[0].sizes
 
     def body(_: list[Value], elements: list[Value]) -> list[Value]:
         numbers = [Number(v, a.dtype, True) for v, a in zip(elements, arrays, strict=True)]
         return [convert(ctx.b, function(numbers), result)]
 
-    (value,) = ctx.b.map_([size.value], [stretched(ctx, a, size) for a in arrays], [kind], body)
+    (value,) = ctx.b.map_(values(sizes), [stretched(ctx, a, sizes) for a in arrays], [kind], body)
     return Number(value, result, True)
 
 
 def total(ctx: Context, array: ArrayRef) -> Number:
     kind = I64 if array.dtype is BOOL else array.dtype
-    return reduce(ctx, "add", [array], size_of(ctx, array), lambda xs: xs[0], kind)
+    return reduce(ctx, "add", [array], lambda xs: xs[0], kind)
 
 
 def mean(ctx: Context, array: ArrayRef) -> Number:
-    size = size_of(ctx, array)
-    summed = reduce(ctx, "add", [array], size, lambda xs: xs[0], F64)
-    return Number(ctx.b.fdiv(summed.value, convert(ctx.b, size, F64)), F64, True)
+    summed = reduce(ctx, "add", [array], lambda xs: xs[0], F64)
+    return Number(ctx.b.fdiv(summed.value, convert(ctx.b, count_of(ctx, array), F64)), F64, True)
+
+
+def along(ctx: Context, array: ArrayRef, axis: int, node: ast.AST) -> ArrayRef:
+    """`np.sum(array, axis)`: the parts along the axis, added up in order."""
+    kind = I64 if array.dtype is BOOL else array.dtype
+    rest = array.sizes[:axis] + array.sizes[axis + 1 :]
+    made = allocate(ctx, rest, kind, 0.0 if kind is F64 else 0)
+    b = ctx.b
+
+    def body(i: Value, _: list[Value]) -> list[Value]:
+        part = ArrayRef(b.index(array.value, i, axis=axis), array.dtype, rest)
+        added = part if part.dtype is kind else copy(ctx, part, kind)
+        b.op("assign", [made.value, added.value], {"mode": "add"}, [])
+        return []
+
+    b.for_(b.i64(0), array.sizes[axis].value, b.i64(1), [], body)
+    return made
 
 
 def product(ctx: Context, array: ArrayRef) -> Number:
     kind = I64 if array.dtype is BOOL else array.dtype
-    return reduce(ctx, "mul", [array], size_of(ctx, array), lambda xs: xs[0], kind)
+    return reduce(ctx, "mul", [array], lambda xs: xs[0], kind)
 
 
 def extremum(ctx: Context, array: ArrayRef, kind: str, node: ast.AST) -> Number:
     if array.dtype is not F64:
         ctx.expression(node, f"`{kind}` of an array of integers", "it is not compiled yet")
-    size = size_of(ctx, array)
+    size = count_of(ctx, array)
     if not (size.low is not None and size.low > 0):
         name = "maximum" if kind == "max" else "minimum"
         ctx.guard(
@@ -136,73 +179,101 @@ def extremum(ctx: Context, array: ArrayRef, kind: str, node: ast.AST) -> Number:
             "ValueError",
             f"zero-size array to reduction operation {name} which has no identity",
         )
-    return reduce(ctx, kind, [array], size, lambda xs: xs[0], F64)
-
-
-def dot(ctx: Context, a: ArrayRef, b: ArrayRef, name: str) -> Number:
-    sa, sb = size_of(ctx, a), size_of(ctx, b)
-    if not same_size(sa, sb):
-        ctx.guard(ctx.b.ieq(sa.value, sb.value), "ValueError", f"{name}: the vectors have different sizes")
-    kind = common_kind(Number(a.value, a.dtype), Number(b.value, b.dtype))
-    if kind is BOOL:
-        kind = I64
-
-    def multiply(xs: Sequence[Number]) -> Number:
-        x, y = (convert(ctx.b, n, kind) for n in xs)
-        return Number(ctx.b.fmul(x, y) if kind is F64 else ctx.b.imul(x, y), kind, True)
-
-    return reduce(ctx, "add", [a, b], sa, multiply, kind)
+    return reduce(ctx, kind, [array], lambda xs: xs[0], F64)
 
 
 # Creation
 
 
-def length(ctx: Context, value: Abstract, node: ast.AST, what: str) -> Number:
-    """A number of elements: an int, or a tuple of one; guarded not to be negative."""
-    if isinstance(value, TupleOf) and len(value.items) == 1:
-        value = value.items[0]
-    if isinstance(value, TupleOf):
+def shape_from(ctx: Context, value: Abstract, node: ast.AST, what: str) -> Sizes:
+    """The sizes that a creating function is asked for: an int, or a tuple of ints; guarded not to be negative."""
+    items = value.items if isinstance(value, TupleOf) else (value,)
+    if not 1 <= len(items) <= LARGEST_RANK:
         ctx.expression(
-            node,
-            f"an array of {len(value.items)} dimensions",
-            "arrays of one dimension are compiled, others are not yet",
+            node, f"an array of {len(items)} dimensions", f"arrays of 1 to {LARGEST_RANK} dimensions are compiled"
         )
+    return tuple(_size_from(ctx, item, node, what) for item in items)
+
+
+def length(ctx: Context, value: Abstract, node: ast.AST, what: str) -> Number:
+    """A number of elements."""
+    return _size_from(ctx, value, node, what)
+
+
+def _size_from(ctx: Context, value: Abstract, node: ast.AST, what: str) -> Number:
     if not isinstance(value, Number) or value.kind is F64:
         ctx.mismatch(node, what, f"the size is {describe(value, True)}; it must be an int")
     number = as_int(ctx, value)
     if number.low is None or number.low < 0:
         ctx.guard(ctx.b.ige(number.value, ctx.b.i64(0)), "ValueError", "negative dimensions are not allowed")
     linear = number.linear or (number.value, 0)
-    return Number(
-        number.value,
-        I64,
-        False,
-        number.const,
-        max(number.low or 0, 0),
-        number.high if number.high is not None else 2**60,
-        linear,
-    )
+    high = number.high if number.high is not None else 2**60
+    return Number(number.value, I64, False, number.const, max(number.low or 0, 0), high, linear)
 
 
-def allocate(ctx: Context, size: Number, dtype: Scalar, fill: float | int | bool | None) -> ArrayRef:
-    value = ctx.b.alloc(size.value, dtype=dtype, fill=fill)
-    return ArrayRef(value, dtype, (size,))
+def allocate(ctx: Context, sizes: Sizes, dtype: Scalar, fill: float | int | bool | None) -> ArrayRef:
+    return ArrayRef(ctx.b.alloc(*values(sizes), dtype=dtype, fill=fill), dtype, sizes)
 
 
-def filled(ctx: Context, size: Number, value: Number, dtype: Scalar) -> ArrayRef:
+def filled(ctx: Context, sizes: Sizes, value: Number, dtype: Scalar) -> ArrayRef:
     """A fresh array of one scalar."""
     scalar = convert(ctx.b, value, dtype)
-    (result,) = ctx.b.map_([size.value], [], ["elem"], lambda _i, _e: [scalar])
-    return ArrayRef(result, dtype, (size,))
+    (result,) = ctx.b.map_(values(sizes), [], ["elem"], lambda _i, _e: [scalar])
+    return ArrayRef(result, dtype, sizes)
 
 
 def from_items(ctx: Context, items: Sequence[Number]) -> ArrayRef:
     """`np.array([a, b, c])`."""
     kind = common_kind(*items) if items else F64
-    made = allocate(ctx, ctx.number(len(items)), kind, None)
+    made = allocate(ctx, (ctx.number(len(items)),), kind, None)
     for k, item in enumerate(items):
         ctx.b.op("store", [made.value, ctx.b.i64(k), convert(ctx.b, item, kind)])
     return made
+
+
+def from_rows(ctx: Context, value: TupleOf, node: ast.AST) -> ArrayRef:
+    """`np.array` of nested tuples or lists of numbers, and of arrays of one shape."""
+    if value.items and all(isinstance(item, ArrayRef) for item in value.items):
+        return stacked(ctx, [item for item in value.items if isinstance(item, ArrayRef)])
+    shape: list[int] = []
+    level: list[Abstract] = [value]
+    while level and all(isinstance(item, TupleOf) for item in level):
+        lengths = {len(item.items) for item in level if isinstance(item, TupleOf)}
+        if len(lengths) != 1 or len(shape) == LARGEST_RANK:
+            ctx.mismatch(
+                node, "the array", "its rows have different lengths" if len(lengths) != 1 else "it is nested too deeply"
+            )
+        shape.append(lengths.pop())
+        level = [part for item in level if isinstance(item, TupleOf) for part in item.items]
+    numbers = [item for item in level if isinstance(item, Number)]
+    if len(numbers) != len(level):
+        ctx.mismatch(node, "the array", "it takes numbers, or arrays of one shape")
+    kind = common_kind(*numbers) if numbers else F64
+    made = allocate(ctx, tuple(ctx.number(n) for n in shape), kind, None)
+    for place, item in zip(itertools.product(*map(range, shape)), numbers, strict=True):
+        ctx.b.op("store", [made.value, *(ctx.b.i64(k) for k in place), convert(ctx.b, item, kind)])
+    return made
+
+
+def stacked(ctx: Context, parts: Sequence[ArrayRef]) -> ArrayRef:
+    """A fresh array with a new first axis."""
+    kind = common_kind(*(Number(a.value, a.dtype) for a in parts))
+    sizes = parts[0].sizes
+    made = allocate(ctx, (ctx.number(len(parts)), *sizes), kind, None)
+    for k, part in enumerate(parts):
+        require_sizes(ctx, part.sizes, sizes, "all input arrays must have the same shape")
+        source = part if part.dtype is kind else copy(ctx, part, kind)
+        ctx.b.op("assign", [ctx.b.index(made.value, ctx.b.i64(k), axis=0), source.value], {"mode": "set"}, [])
+    return made
+
+
+def require_sizes(ctx: Context, have: Sizes, want: Sizes, message: str) -> None:
+    """ValueError unless they are equal."""
+    if len(have) != len(want):
+        ctx.guard(False, "ValueError", message)
+    for x, y in zip(have, want, strict=False):
+        if not same_size(x, y):
+            ctx.guard(ctx.b.ieq(x.value, y.value), "ValueError", message)
 
 
 def copy(ctx: Context, array: ArrayRef, dtype: Scalar | None = None) -> ArrayRef:
@@ -214,137 +285,25 @@ def copy(ctx: Context, array: ArrayRef, dtype: Scalar | None = None) -> ArrayRef
 
 def concatenate(ctx: Context, arrays: Sequence[ArrayRef]) -> ArrayRef:
     kind = common_kind(*(Number(a.value, a.dtype) for a in arrays))
-    size = size_of(ctx, arrays[0])
+    sizes = arrays[0].sizes
+    length = sizes[0]
     for array in arrays[1:]:
-        size = int_binary(ctx, "+", size, size_of(ctx, array), True)
-    size = Number(size.value, I64, False, size.const, 0, 2**60, size.linear)
-    made = allocate(ctx, size, kind, None)
+        if array.rank != len(sizes):
+            ctx.guard(False, "ValueError", "all the input array dimensions must match")
+        require_sizes(ctx, array.sizes[1:], sizes[1:], "all the input array dimensions except the first must match")
+        length = int_binary(ctx, "+", length, length_of(ctx, array), True)
+    length = Number(length.value, I64, False, length.const, 0, 2**60, length.linear)
+    made = allocate(ctx, (length, *sizes[1:]), kind, None)
     offset = ctx.b.i64(0)
+    zero, one = ctx.b.i64(0), ctx.b.i64(1)
     for array in arrays:
-        own = size_of(ctx, array)
-        part = ctx.b.slice(made.value, offset, own.value, ctx.b.i64(1))
+        own = length_of(ctx, array)
+        rest = [v for size in sizes[1:] for v in (zero, size.value, one)]
+        part = ctx.b.slice(made.value, offset, own.value, one, *rest)
         source = array if array.dtype is kind else copy(ctx, array, kind)
         ctx.b.op("assign", [part, source.value], {"mode": "set"}, [])
         offset = ctx.b.iadd(offset, own.value)
     return made
-
-
-# Elements
-
-
-def checked_index(ctx: Context, array: ArrayRef, index: Abstract, node: ast.AST) -> Value:
-    """The SSA index of an element, counted from the front and guarded."""
-    if not isinstance(index, Number) or index.kind is not I64:
-        if isinstance(index, ArrayRef):
-            what = "a mask" if index.dtype is BOOL else "an array of indices"
-            ctx.expression(
-                node,
-                f"indexing with {what}",
-                "arrays are indexed with ints and slices so far",
-                "Write a loop over the elements.",
-            )
-        ctx.mismatch(node, "the index", f"it is {describe(index, True)}; elements are indexed with an int")
-    size = size_of(ctx, array)
-    b = ctx.b
-    zero = b.i64(0)
-    value = index.value
-    if index.low is None or index.low < 0:
-        shifted = b.iadd(value, size.value)
-        value = shifted if index.high is not None and index.high < 0 else b.select(b.ilt(value, zero), shifted, value)
-        ctx.guard(b.and_(b.ige(value, zero), b.ilt(value, size.value)), "IndexError", "index is out of bounds")
-    elif not (index.high is not None and isinstance(size.const, int) and index.high < size.const):
-        ctx.guard(b.ilt(value, size.value), "IndexError", "index is out of bounds")
-    return value
-
-
-def load(ctx: Context, array: ArrayRef, index: Abstract, node: ast.AST) -> Number:
-    at = checked_index(ctx, array, index, node)
-    return Number(ctx.b.load(array.value, at), array.dtype, True)
-
-
-# Slices
-
-
-def slice_view(ctx: Context, array: ArrayRef, parts: Sequence[Abstract | None], node: ast.AST) -> ArrayRef:
-    """`x[a:b:c]`: clamped as Python's `slice.indices`; a view."""
-    low, high, step = (_bound(ctx, part, node) for part in parts)
-    size = size_of(ctx, array)
-    by = 1 if step is None else step.const
-    if not isinstance(by, int):
-        ctx.expression(node, "a slice with a step that is computed", "the step must be a constant")
-    if by == 0:
-        ctx.guard(False, "ValueError", "slice step cannot be zero")
-        by = 1
-    start, length_ = (_forward if by > 0 else _backward)(ctx, low, high, by, size)
-    view = ctx.b.slice(array.value, start, length_.value, ctx.b.i64(by))
-    return ArrayRef(view, array.dtype, (length_,), array.origin, array.name)
-
-
-def _bound(ctx: Context, part: Abstract | None, node: ast.AST) -> Number | None:
-    if part is None:
-        return None
-    if not isinstance(part, Number) or part.kind is F64:
-        ctx.mismatch(node, "the slice", f"its bounds must be ints, not {describe(part, True)}")
-    return as_int(ctx, part)
-
-
-def _clamped(ctx: Context, bound: Number, size: Number, lowest: int, highest: Value) -> Value:
-    """A bound of a slice counted from the front, between `lowest` and `highest`."""
-    b = ctx.b
-    value = bound.value
-    if bound.low is None or bound.low < 0:
-        shifted = b.imax(b.iadd(value, size.value), b.i64(lowest))
-        value = (
-            shifted if bound.high is not None and bound.high < 0 else b.select(b.ilt(value, b.i64(0)), shifted, value)
-        )
-    if bound.const == 0 and lowest == 0:
-        return b.i64(0)
-    if bound.const == -1 and lowest == 0:
-        return value
-    return b.imin(value, highest)
-
-
-def _forward(ctx: Context, low: Number | None, high: Number | None, by: int, size: Number) -> tuple[Value, Number]:
-    b = ctx.b
-    start = b.i64(0) if low is None else _clamped(ctx, low, size, 0, size.value)
-    stop = size.value if high is None else _clamped(ctx, high, size, 0, size.value)
-    linear = _whole_size(low, high, by, size)
-    if low is None or low.const == 0:
-        span = stop
-    else:
-        span = b.imax(b.isub(stop, start), b.i64(0))
-    if by > 1:
-        span = b.ifloordiv(b.iadd(span, b.i64(by - 1)), b.i64(by))
-    return start, size_number(span, linear)
-
-
-def _whole_size(low: Number | None, high: Number | None, by: int, size: Number) -> tuple[Value, int] | None:
-    """`max(n - k, 0)` for `x[a:]`, `x[:-b]` and `x[a:-b]`: such sizes are equal where n and k are."""
-    a = 0 if low is None else low.const
-    b = 0 if high is None else high.const
-    if (
-        by != 1
-        or not isinstance(a, int)
-        or not isinstance(b, int)
-        or a < 0
-        or (high is not None and b >= 0)
-        or size.linear is None
-    ):
-        return None
-    base, k = size.linear
-    return base, k + a - b
-
-
-def _backward(ctx: Context, low: Number | None, high: Number | None, by: int, size: Number) -> tuple[Value, Number]:
-    b = ctx.b
-    last = b.isub(size.value, b.i64(1))
-    start = last if low is None else _clamped(ctx, low, size, -1, last)
-    stop = b.i64(-1) if high is None else _clamped(ctx, high, size, -1, last)
-    span = size.value if low is None and high is None else b.imax(b.isub(start, stop), b.i64(0))
-    linear = size.linear if by == -1 and low is None and high is None else None
-    if by < -1:
-        span = b.ifloordiv(b.iadd(span, b.i64(-by - 1)), b.i64(-by))
-    return start, size_number(span, linear)
 
 
 # Stores
@@ -380,31 +339,34 @@ def storable(ctx: Context, array: ArrayRef, value: Number, node: ast.AST) -> Val
     return convert(ctx.b, value, array.dtype)
 
 
-def store(ctx: Context, array: ArrayRef, index: Abstract, value: Abstract, node: ast.AST) -> None:
-    require_writable(ctx, array, node)
-    if not isinstance(value, Number):
-        ctx.mismatch(node, "the store", f"an element is a number, not {describe(value, True)}")
-    at = checked_index(ctx, array, index, node)
-    ctx.b.op("store", [array.value, at, storable(ctx, array, value, node)])
-
-
 def store_all(ctx: Context, view: ArrayRef, value: Abstract, node: ast.AST) -> None:
     """`view[...] = value`."""
     require_writable(ctx, view, node)
-    size = size_of(ctx, view)
     match value:
         case Number():
             scalar = storable(ctx, view, value, node)
-            source = filled(ctx, size, Number(scalar, view.dtype), view.dtype).value
+            source = filled(ctx, view.sizes, Number(scalar, view.dtype), view.dtype).value
         case ArrayRef():
-            own = size_of(ctx, value)
             if value.dtype is F64 and view.dtype is not F64:
                 ctx.mismatch(node, "the store", "an array of integers cannot take floats; make it an array of floats")
-            if not same_size(own, size):
-                fits = ctx.b.or_(ctx.b.ieq(own.value, size.value), ctx.b.ieq(own.value, ctx.b.i64(1)))
-                ctx.guard(fits, "ValueError", "could not broadcast the input array into the slice")
+            value = _fitted(ctx, value, view.sizes)
             converted = value if value.dtype is view.dtype else copy(ctx, value, view.dtype)
-            source = stretched(ctx, converted, size)
+            source = stretched(ctx, converted, view.sizes)
         case _:
             ctx.mismatch(node, "the store", f"a slice takes a number or an array, not {describe(value, True)}")
     ctx.b.op("assign", [view.value, source], {"mode": "set"}, [])
+
+
+def _fitted(ctx: Context, value: ArrayRef, sizes: Sizes) -> ArrayRef:
+    """Guards that `value` can be broadcast to `sizes`; leading axes of size 1 are dropped."""
+    message = "could not broadcast the input array into the slice"
+    while value.rank > len(sizes):
+        require_sizes(ctx, value.sizes[:1], (ctx.number(1),), message)
+        ctx.guard(ctx.b.igt(value.sizes[0].value, ctx.b.i64(0)), "ValueError", message)
+        first = ctx.b.index(value.value, ctx.b.i64(0), axis=0)
+        value = ArrayRef(first, value.dtype, value.sizes[1:], value.origin, value.name)
+    for own, size in zip(value.sizes, sizes[len(sizes) - value.rank :], strict=True):
+        if not same_size(own, size) and own.const != 1:
+            fits = ctx.b.or_(ctx.b.ieq(own.value, size.value), ctx.b.ieq(own.value, ctx.b.i64(1)))
+            ctx.guard(fits, "ValueError", message)
+    return value

@@ -261,7 +261,7 @@ def _len(ctx: Context, call: Call) -> Abstract:
     take(ctx, call, 1, 1)
     match call.args[0]:
         case ArrayRef() as array:
-            return arrays.size_of(ctx, array)
+            return arrays.length_of(ctx, array)
         case TupleOf() as items:
             return ctx.number(len(items.items))
         case RangeOf() as of:
@@ -292,7 +292,9 @@ def _sum(ctx: Context, call: Call) -> Abstract:
 
 def _sum_array(ctx: Context, array: ArrayRef, start: Number, call: Call) -> Number:
     kind = F64 if F64 in (array.dtype, start.kind) else I64
-    size = arrays.size_of(ctx, array)
+    if array.rank > 1:
+        refuse(ctx, call.node, "of a matrix it adds rows; write `np.sum(..., axis=0)`")
+    size = arrays.length_of(ctx, array)
 
     def body(i: Value, carried: list[Value]) -> list[Value]:
         item = Number(ctx.b.load(array.value, i), array.dtype, True)

@@ -17,7 +17,6 @@ import numpy as np
 
 from adcore.frontend.errors import Reject, Silent
 from adcore.frontend.scope import Constant, Missing, Scope, Unusable
-from adcore.frontend.shapes import array_ref
 from adcore.frontend.values import (
     NONE,
     Abstract,
@@ -35,7 +34,7 @@ from adcore.frontend.values import (
 )  # fmt: skip
 from adcore.ir.build import Builder
 from adcore.ir.core import Region, Value
-from adcore.ir.types import BOOL, F64, I64, Scalar, vector
+from adcore.ir.types import BOOL, F64, I64, Array, Scalar
 from adcore.source import Span
 from adcore.suggest import suggest
 
@@ -318,14 +317,12 @@ class Context:
                 )
 
     def constant_array(self, node: ast.AST, value: Any, name: str) -> ArrayRef:
-        if value.ndim != 1:
-            self.expression(node, f"`{self.text(node)}`", f"arrays of {value.ndim} dimensions are not compiled yet")
+        if not 1 <= value.ndim <= 6:
+            self.expression(node, f"`{self.text(node)}`", f"arrays of {value.ndim} dimensions are not compiled")
         kinds: dict[str, Scalar] = {"float64": F64, "int64": I64, "bool": BOOL}
         if value.dtype.name not in kinds:
             self.expression(node, f"`{self.text(node)}`", f"arrays of {value.dtype.name} are not compiled yet")
         key = self.session.constant_array(value, name or "array")
-        result = self.b.op(
-            "constarray", attrs={"name": key}, results=[vector(kinds[value.dtype.name], int(value.size))]
-        ).result
-        made = array_ref(self.b, result, Origin.CONSTANT, name)
-        return ArrayRef(made.value, made.dtype, (self.number(int(value.size)),), Origin.CONSTANT, name)
+        kind = kinds[value.dtype.name]
+        made = self.b.op("constarray", attrs={"name": key}, results=[Array(kind, value.shape)]).result
+        return ArrayRef(made, kind, tuple(self.number(n) for n in value.shape), Origin.CONSTANT, name)

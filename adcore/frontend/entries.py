@@ -14,6 +14,7 @@ from adcore.frontend.annotations import (
     AnnotationReader,
     Meant,
     describe_meant,
+    ir_type,
     result_structure,
 )
 from adcore.frontend.constants import Evaluator, NotConstant, constant_value
@@ -39,7 +40,7 @@ from adcore.ir.build import Builder
 from adcore.ir.core import Function, Op, Region, Value
 from adcore.ir.memory import analyse, reads
 from adcore.ir.signature import Dependency, Entry, Parameter
-from adcore.ir.types import BOOL, F64, I64, Array, is_differentiable, vector
+from adcore.ir.types import BOOL, F64, I64, Array, is_differentiable
 from adcore.options import FunctionOptions, ProjectOptions, check_decorator, resolve
 from adcore.source import Span
 
@@ -188,7 +189,7 @@ class EntryBuilder:
         except Reject as problem:
             report.add(problem.rule, problem.span, problem.suggestion, **problem.fields)
             return None
-        type_ = meant.kind if meant.rank is None else vector(meant.kind)
+        type_ = ir_type(meant)
         if default is None:
             return Parameter(arg.arg, type_, span)
         try:

@@ -6,11 +6,12 @@ import ast
 from collections.abc import Callable
 from typing import NoReturn
 
-from adcore.frontend import arith, arrays, library
+from adcore.frontend import arith, arrays, indexing, library
 from adcore.frontend.calls import lower_call
 from adcore.frontend.context import Context
 from adcore.frontend.joins import cheap, choose, choose_arms, valued_arm
 from adcore.frontend.numpy_calls import METHODS
+from adcore.frontend.products import product
 from adcore.frontend.values import (
     Abstract,
     ArrayRef,
@@ -136,11 +137,11 @@ def _array_attribute(ctx: Context, node: ast.Attribute, array: ArrayRef) -> Abst
         case "shape":
             return TupleOf(tuple(array.sizes))
         case "size":
-            return arrays.size_of(ctx, array)
+            return arrays.count_of(ctx, array)
         case "ndim":
             return ctx.number(array.rank)
         case "T":
-            return array
+            return indexing.transposed(ctx, array)
         case name if name in METHODS:
             return MethodRef(array, name)
         case name:
@@ -183,7 +184,7 @@ def binary(ctx: Context, symbol: str, left: Abstract, right: Abstract, node: ast
         case Number(), Number():
             return arith.binary(ctx, symbol, left, right, node)
         case (ArrayRef(), ArrayRef()) if symbol == "@":
-            return arrays.dot(ctx, left, right, "matmul")
+            return product(ctx, left, right, "matmul", node)
         case (ArrayRef() | Number(), ArrayRef() | Number()):
             if symbol == "@":
                 ctx.mismatch(node, "`@`", "it takes two arrays")
@@ -327,17 +328,27 @@ def slice_parts(ctx: Context, node: ast.Slice) -> list[Abstract | None]:
     return parts
 
 
+def index_items(ctx: Context, index: ast.expr) -> list[indexing.Item]:
+    """What stands between the brackets, evaluated."""
+    return [_index_item(ctx, item) for item in (index.elts if isinstance(index, ast.Tuple) else [index])]
+
+
+def _index_item(ctx: Context, node: ast.expr) -> indexing.Item:
+    if isinstance(node, ast.Slice):
+        return indexing.Sliced(*slice_parts(ctx, node))
+    if isinstance(node, ast.Constant) and node.value is ...:
+        return indexing.Marker.REST
+    value = lower_value(ctx, node)
+    if isinstance(value, NoneValue) or value == LibraryRef("numpy", "newaxis"):
+        return indexing.Marker.NEW
+    return value
+
+
 def index_array(ctx: Context, array: ArrayRef, node: ast.Subscript) -> Abstract:
-    index = node.slice
-    if isinstance(index, ast.Tuple):
-        if len(index.elts) != 1:
-            ctx.mismatch(node, "the index", "the array has one dimension; several indices are not compiled yet")
-        index = index.elts[0]
-    if isinstance(index, ast.Slice):
-        return arrays.slice_view(ctx, array, slice_parts(ctx, index), node)
-    if isinstance(index, ast.Constant) and index.value is ...:
-        return array
-    return arrays.load(ctx, array, lower_value(ctx, index), node)
+    items = index_items(ctx, node.slice)
+    if len(items) == 1 and isinstance(items[0], TupleOf) and items[0].display == "tuple":
+        items = list(items[0].items)
+    return indexing.select(ctx, array, items, node)
 
 
 def _index_tuple(ctx: Context, base: TupleOf, node: ast.Subscript) -> Abstract:

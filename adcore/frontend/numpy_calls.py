@@ -12,7 +12,9 @@ import numpy as np
 from adcore.frontend import arith, arrays, library
 from adcore.frontend.context import Context
 from adcore.frontend.errors import Reject
+from adcore.frontend.indexing import transposed
 from adcore.frontend.loops import range_length
+from adcore.frontend.products import outer, product
 from adcore.frontend.shapes import convert, size_number
 from adcore.frontend.values import (
     NONE,
@@ -101,8 +103,8 @@ def _operand(ctx: Context, call: NumpyCall, value: Abstract, position: int) -> N
     if isinstance(value, Number | ArrayRef):
         return value
     node: ast.AST = call.node.args[position] if position < len(call.node.args) else call.node
-    if isinstance(value, TupleOf) and value.items and all(isinstance(item, Number) for item in value.items):
-        return arrays.from_items(ctx, [item for item in value.items if isinstance(item, Number)])
+    if isinstance(value, TupleOf) and value.items:
+        return arrays.from_rows(ctx, value, node)
     ctx.mismatch(node, f"`{ctx.text(call.node.func)}`", f"it takes numbers and arrays, not {describe(value, True)}")
 
 
@@ -145,9 +147,7 @@ def _array(ctx: Context, call: NumpyCall) -> Abstract:
     value = call.args[0]
     match value:
         case TupleOf():
-            if not all(isinstance(item, Number) for item in value.items):
-                refuse(ctx, call.node, "arrays of more than one dimension are not compiled yet")
-            made = arrays.from_items(ctx, [item for item in value.items if isinstance(item, Number)])
+            made = arrays.from_rows(ctx, value, call.node)
             kind = dtype_argument(ctx, call, 1, made.dtype)
             return made if kind is made.dtype else arrays.copy(ctx, made, kind)
         case ArrayRef():
@@ -175,10 +175,9 @@ def _filled_with(fill: float | None) -> Callable[[Context, NumpyCall], Abstract]
         if shape is None:
             wrong(ctx, call, "its size is missing")
         kind = dtype_argument(ctx, call, 1, F64)
-        size = arrays.length(
-            ctx, shape, call.node.args[0] if call.node.args else call.node, f"`{ctx.text(call.node.func)}`"
-        )
-        return arrays.allocate(ctx, size, kind, _fill(fill, kind))
+        place = call.node.args[0] if call.node.args else call.node
+        sizes = arrays.shape_from(ctx, shape, place, f"`{ctx.text(call.node.func)}`")
+        return arrays.allocate(ctx, sizes, kind, _fill(fill, kind))
 
     return make
 
@@ -193,7 +192,7 @@ def _like(fill: float | None) -> Callable[[Context, NumpyCall], Abstract]:
     def make(ctx: Context, call: NumpyCall) -> Abstract:
         array = array_argument(ctx, call)
         kind = dtype_argument(ctx, call, 1, array.dtype)
-        return arrays.allocate(ctx, arrays.size_of(ctx, array), kind, _fill(fill, kind))
+        return arrays.allocate(ctx, array.sizes, kind, _fill(fill, kind))
 
     return make
 
@@ -204,8 +203,8 @@ def _full(ctx: Context, call: NumpyCall) -> Abstract:
         wrong(ctx, call, "it takes a size and a number")
     kind = dtype_argument(ctx, call, 2, value.kind)
     _no_truncation(ctx, call, value.kind, kind)
-    size = arrays.length(ctx, shape, call.node, f"`{ctx.text(call.node.func)}`")
-    return arrays.filled(ctx, size, value, kind)
+    sizes = arrays.shape_from(ctx, shape, call.node, f"`{ctx.text(call.node.func)}`")
+    return arrays.filled(ctx, sizes, value, kind)
 
 
 def _full_like(ctx: Context, call: NumpyCall) -> Abstract:
@@ -213,7 +212,7 @@ def _full_like(ctx: Context, call: NumpyCall) -> Abstract:
     if not isinstance(value, Number):
         wrong(ctx, call, "it takes an array and a number")
     _no_truncation(ctx, call, value.kind, array.dtype)
-    return arrays.filled(ctx, arrays.size_of(ctx, array), value, array.dtype)
+    return arrays.filled(ctx, array.sizes, value, array.dtype)
 
 
 def _numbers(ctx: Context, call: NumpyCall, values: Sequence[Abstract]) -> list[Number]:
@@ -306,22 +305,37 @@ def _linspace(ctx: Context, call: NumpyCall) -> Abstract:
 # Reductions
 
 
-def _no_axis(ctx: Context, call: NumpyCall) -> None:
+def _axis(ctx: Context, call: NumpyCall, array: ArrayRef) -> int | None:
+    """The axis of a reduction; None: all of the array."""
     axis = call.get(1, "axis")
-    if (
-        axis is not None
-        and not isinstance(axis, NoneValue)
-        and not (isinstance(axis, Number) and axis.const in (0, -1))
-    ):
-        wrong(ctx, call, "an array of one dimension has no such `axis`")
+    if axis is None or isinstance(axis, NoneValue):
+        return None
+    if not isinstance(axis, Number) or not isinstance(axis.const, int):
+        wrong(ctx, call, "the `axis` must be a constant")
+    if not -array.rank <= axis.const < array.rank:
+        wrong(ctx, call, f"an array of {array.rank} dimension{'s' if array.rank > 1 else ''} has no such `axis`")
+    return axis.const % array.rank if array.rank > 1 else None
 
 
-def _reduction(function: Callable[[Context, ArrayRef, ast.AST], Number]) -> Callable[[Context, NumpyCall], Abstract]:
+def _reduction(
+    function: Callable[[Context, ArrayRef, ast.AST], Number],
+    along: Callable[[Context, ArrayRef, int, ast.AST], Abstract] | None = None,
+) -> Callable[[Context, NumpyCall], Abstract]:
     def run(ctx: Context, call: NumpyCall) -> Abstract:
-        _no_axis(ctx, call)
-        return function(ctx, array_argument(ctx, call), call.node)
+        array = array_argument(ctx, call)
+        axis = _axis(ctx, call, array)
+        if axis is None:
+            return function(ctx, array, call.node)
+        if along is None:
+            refuse(ctx, call.node, "along an axis of a matrix it is not compiled yet")
+        return along(ctx, array, axis, call.node)
 
     return run
+
+
+def _mean_along(ctx: Context, array: ArrayRef, axis: int, node: ast.AST) -> Abstract:
+    summed = arrays.along(ctx, array, axis, node)
+    return arrays.elementwise(ctx, lambda xs: arith.binary(ctx, "/", xs[0], xs[1], node), [summed, array.sizes[axis]])
 
 
 def _var(ctx: Context, array: ArrayRef, node: ast.AST) -> Number:
@@ -331,9 +345,8 @@ def _var(ctx: Context, array: ArrayRef, node: ast.AST) -> Number:
         d = ctx.b.fsub(convert(ctx.b, xs[0], F64), m.value)
         return Number(ctx.b.fmul(d, d), F64, True)
 
-    size = arrays.size_of(ctx, array)
-    summed = arrays.reduce(ctx, "add", [array], size, squared, F64)
-    return Number(ctx.b.fdiv(summed.value, convert(ctx.b, size, F64)), F64, True)
+    summed = arrays.reduce(ctx, "add", [array], squared, F64)
+    return Number(ctx.b.fdiv(summed.value, convert(ctx.b, arrays.count_of(ctx, array), F64)), F64, True)
 
 
 def _std(ctx: Context, array: ArrayRef, node: ast.AST) -> Number:
@@ -344,7 +357,7 @@ def _any(ctx: Context, array: ArrayRef, node: ast.AST) -> Number:
     def one(xs: Sequence[Number]) -> Number:
         return Number(ctx.b.btoi(arith.truth(ctx, xs[0])), I64, True)
 
-    count = arrays.reduce(ctx, "add", [array], arrays.size_of(ctx, array), one, I64)
+    count = arrays.reduce(ctx, "add", [array], one, I64)
     return Number(ctx.b.igt(count.value, ctx.b.i64(0)), BOOL, True)
 
 
@@ -352,14 +365,14 @@ def _all(ctx: Context, array: ArrayRef, node: ast.AST) -> Number:
     def one(xs: Sequence[Number]) -> Number:
         return Number(ctx.b.btoi(ctx.b.not_(arith.truth(ctx, xs[0]))), I64, True)
 
-    count = arrays.reduce(ctx, "add", [array], arrays.size_of(ctx, array), one, I64)
+    count = arrays.reduce(ctx, "add", [array], one, I64)
     return Number(ctx.b.ieq(count.value, ctx.b.i64(0)), BOOL, True)
 
 
 def _dot(ctx: Context, call: NumpyCall) -> Abstract:
     a, b = (_operand(ctx, call, arg, k) for k, arg in enumerate(call.args[:2]))
     if isinstance(a, ArrayRef) and isinstance(b, ArrayRef):
-        return arrays.dot(ctx, a, b, call.name)
+        return product(ctx, a, b, call.name, call.node)
     if call.name in ("matmul", "vdot"):
         wrong(ctx, call, "it takes two arrays")
     return arrays.elementwise(ctx, lambda xs: arith.binary(ctx, "*", xs[0], xs[1], call.node), [a, b])
@@ -372,25 +385,70 @@ def _copy(ctx: Context, call: NumpyCall) -> Abstract:
     return arrays.copy(ctx, array_argument(ctx, call))
 
 
+def _flatten(ctx: Context, call: NumpyCall) -> Abstract:
+    array = arrays.copy(ctx, array_argument(ctx, call))
+    return array if array.rank == 1 else _reshaped(ctx, array, (arrays.count_of(ctx, array),))
+
+
 def _ravel(ctx: Context, call: NumpyCall) -> Abstract:
     array = array_argument(ctx, call)
+    _contiguous(ctx, call, array)
+    return array if array.rank == 1 else _reshaped(ctx, array, (arrays.count_of(ctx, array),))
+
+
+def _contiguous(ctx: Context, call: NumpyCall, array: ArrayRef) -> None:
     if isinstance(array.value.type, Array) and array.value.type.layout != "c":
-        refuse(ctx, call.node, "whether it copies a slice depends on the slice; write `.copy()`")
-    return array
+        refuse(ctx, call.node, "whether it copies a slice depends on the slice; write `.copy()` before it")
+
+
+def _reshaped(ctx: Context, array: ArrayRef, sizes: Sequence[Number]) -> ArrayRef:
+    value = ctx.b.reshape(array.value, *(size.value for size in sizes))
+    return ArrayRef(value, array.dtype, tuple(sizes), array.origin, array.name)
 
 
 def _reshape(ctx: Context, call: NumpyCall) -> Abstract:
     array = array_argument(ctx, call)
-    dims = call.args[1:]
-    if len(dims) == 1 and isinstance(dims[0], TupleOf):
-        dims = dims[0].items
-    if len(dims) != 1 or not isinstance(dims[0], Number) or dims[0].kind is not I64:
-        refuse(ctx, call.node, "arrays of more than one dimension are not compiled yet")
-    size = arrays.size_of(ctx, array)
-    if dims[0].const != -1 and not arrays.same_size(dims[0], size):
-        ok = ctx.b.or_(ctx.b.ieq(dims[0].value, size.value), ctx.b.ieq(dims[0].value, ctx.b.i64(-1)))
+    parts = call.args[1:]
+    if len(parts) == 1 and isinstance(parts[0], TupleOf):
+        parts = parts[0].items
+    dims = _numbers(ctx, call, parts)
+    if any(d.kind is not I64 for d in dims) or not 1 <= len(dims) <= arrays.LARGEST_RANK:
+        wrong(ctx, call, "it takes the sizes of the new shape")
+    if len(dims) == array.rank == 1:
+        return _same_vector(ctx, array, dims[0])
+    _contiguous(ctx, call, array)
+    b, count = ctx.b, arrays.count_of(ctx, array)
+    open_ = [k for k, d in enumerate(dims) if d.const == -1]
+    if len(open_) > 1:
+        wrong(ctx, call, "one size may be -1")
+    known = b.i64(1)
+    for k, d in enumerate(dims):
+        if k not in open_:
+            ctx.guard(b.ige(d.value, b.i64(0)), "ValueError", "cannot reshape the array")
+            known = b.imul(known, d.value)
+    sizes = [size_number(d.value, d.linear) for d in dims]
+    if open_:
+        ctx.guard(b.igt(known, b.i64(0)), "ValueError", "cannot reshape the array")
+        sizes[open_[0]] = size_number(b.ifloordiv(count.value, known))
+        known = b.imul(known, sizes[open_[0]].value)
+    ctx.guard(b.ieq(known, count.value), "ValueError", "cannot reshape the array")
+    return _reshaped(ctx, array, sizes)
+
+
+def _same_vector(ctx: Context, array: ArrayRef, wanted: Number) -> ArrayRef:
+    (size,) = array.sizes
+    if wanted.const != -1 and not arrays.same_size(wanted, size):
+        ok = ctx.b.or_(ctx.b.ieq(wanted.value, size.value), ctx.b.ieq(wanted.value, ctx.b.i64(-1)))
         ctx.guard(ok, "ValueError", "cannot reshape the array")
     return array
+
+
+def _transpose(ctx: Context, call: NumpyCall) -> Abstract:
+    return transposed(ctx, array_argument(ctx, call))
+
+
+def _outer(ctx: Context, call: NumpyCall) -> Abstract:
+    return outer(ctx, array_argument(ctx, call), array_argument(ctx, call, 1), call.node)
 
 
 def _concatenate(ctx: Context, call: NumpyCall) -> Abstract:
@@ -405,11 +463,11 @@ def _concatenate(ctx: Context, call: NumpyCall) -> Abstract:
 
 
 def _size(ctx: Context, call: NumpyCall) -> Abstract:
-    return arrays.size_of(ctx, array_argument(ctx, call))
+    return arrays.count_of(ctx, array_argument(ctx, call))
 
 
 def _shape(ctx: Context, call: NumpyCall) -> Abstract:
-    return TupleOf((arrays.size_of(ctx, array_argument(ctx, call)),))
+    return TupleOf(array_argument(ctx, call).sizes)
 
 
 def _scalar_type(ctx: Context, call: NumpyCall) -> Abstract:
@@ -438,8 +496,8 @@ def _clip_method(ctx: Context, call: NumpyCall) -> Abstract:
 
 
 Row = tuple[int, int, tuple[str, ...], Callable[[Context, NumpyCall], Abstract]]
-_sum = _reduction(lambda ctx, a, n: arrays.total(ctx, a))
-_mean = _reduction(lambda ctx, a, n: arrays.mean(ctx, a))
+_sum = _reduction(lambda ctx, a, n: arrays.total(ctx, a), arrays.along)
+_mean = _reduction(lambda ctx, a, n: arrays.mean(ctx, a), _mean_along)
 _prod = _reduction(lambda ctx, a, n: arrays.product(ctx, a))
 _max = _reduction(lambda ctx, a, n: arrays.extremum(ctx, a, "max", n))
 _min = _reduction(lambda ctx, a, n: arrays.extremum(ctx, a, "min", n))
@@ -461,6 +519,7 @@ FUNCTIONS: dict[str, Row] = {
     "arange": (1, 4, ("dtype",), _arange), "linspace": (2, 3, ("num", "endpoint"), _linspace),
     "dot": (2, 2, (), _dot), "vdot": (2, 2, (), _dot), "inner": (2, 2, (), _dot), "matmul": (2, 2, (), _dot),
     "copy": (1, 1, (), _copy), "ravel": (1, 1, (), _ravel), "reshape": (2, 2, (), _reshape),
+    "transpose": (1, 1, (), _transpose), "outer": (2, 2, (), _outer),
     "concatenate": (1, 1, ("axis",), _concatenate), "hstack": (1, 1, (), _concatenate),
     "size": (1, 1, (), _size), "shape": (1, 1, (), _shape),
     "float64": (1, 1, (), _scalar_type), "double": (1, 1, (), _scalar_type), "int64": (1, 1, (), _scalar_type),
@@ -468,6 +527,7 @@ FUNCTIONS: dict[str, Row] = {
 
 METHODS: dict[str, Row] = {
     **_REDUCTIONS,
-    "dot": (2, 2, (), _dot), "copy": (1, 1, (), _copy), "flatten": (1, 1, (), _copy), "ravel": (1, 1, (), _ravel),
-    "reshape": (2, 3, (), _reshape), "astype": (2, 2, ("dtype",), _astype), "fill": (2, 2, (), _fill_method), "clip": (3, 3, (), _clip_method),
+    "dot": (2, 2, (), _dot), "copy": (1, 1, (), _copy), "flatten": (1, 1, (), _flatten), "ravel": (1, 1, (), _ravel),
+    "reshape": (2, 7, (), _reshape), "transpose": (1, 1, (), _transpose), "astype": (2, 2, ("dtype",), _astype), "fill": (2, 2, (), _fill_method),
+    "clip": (3, 3, (), _clip_method),
 }  # fmt: skip

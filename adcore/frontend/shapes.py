@@ -154,7 +154,8 @@ def describe_shape(shape: Shape) -> str:
         case NumberShape():
             return describe(Number(Value(shape.kind), shape.kind, bool(shape.numpy)))
         case ArrayShape():
-            return f"array of {({'f64': 'float64', 'i64': 'int64'}).get(shape.type.dtype.name, shape.type.dtype.name)}"
+            sizes = tuple(Number(Value(I64), I64) for _ in range(shape.type.rank))
+            return describe(ArrayRef(Value(shape.type), shape.type.dtype, sizes))
         case TupleShape():
             return f"{shape.display} of {len(shape.items)}"
         case StaticShape():

@@ -10,11 +10,11 @@ import ast
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from adcore.frontend import arrays, loops
+from adcore.frontend import arrays, indexing, loops
 from adcore.frontend.arith import SYMBOLS
 from adcore.frontend.context import EXCEPTIONS, Context
 from adcore.frontend.errors import Reject, Silent
-from adcore.frontend.expressions import binary, lower, lower_value, slice_parts, truth
+from adcore.frontend.expressions import binary, index_items, lower, lower_value, truth
 from adcore.frontend.joins import join_arms, lower_arm
 from adcore.frontend.liveness import Names, always_exits, assigned, exits
 from adcore.frontend.values import (
@@ -212,7 +212,7 @@ def _unpack(ctx: Context, target: ast.Tuple | ast.List, value: Abstract, node: a
 
 def _unpacked_array(ctx: Context, target: ast.Tuple | ast.List, array: ArrayRef) -> TupleOf:
     count = len(target.elts)
-    size = arrays.size_of(ctx, array)
+    size = arrays.length_of(ctx, array)
     if size.const is None:
         ctx.guard(
             ctx.b.ieq(size.value, ctx.b.i64(count)), "ValueError", f"the array has not {count} elements to unpack"
@@ -220,9 +220,16 @@ def _unpacked_array(ctx: Context, target: ast.Tuple | ast.List, array: ArrayRef)
     elif size.const != count:
         ctx.guard(False, "ValueError", f"the array has not {count} elements to unpack")
         count = min(count, int(size.const))
-    items = [Number(ctx.b.load(array.value, ctx.b.i64(k)), array.dtype, True) for k in range(count)]
+    items: list[Abstract] = [_item(ctx, array, k) for k in range(count)]
     filler = items[0] if items else ctx.number(0.0, True)  # never used: the guard has raised
     return TupleOf((*items, *[filler] * (len(target.elts) - count)))
+
+
+def _item(ctx: Context, array: ArrayRef, k: int) -> Abstract:
+    at = ctx.b.i64(k)
+    if array.rank > 1:
+        return indexing.part(ctx, array, at)
+    return Number(ctx.b.load(array.value, at), array.dtype, True)
 
 
 def _array_target(ctx: Context, target: ast.Subscript) -> ArrayRef:
@@ -236,32 +243,16 @@ def _array_target(ctx: Context, target: ast.Subscript) -> ArrayRef:
     return base
 
 
-def _single_index(ctx: Context, target: ast.Subscript) -> ast.expr:
-    index = target.slice
-    if isinstance(index, ast.Tuple):
-        if len(index.elts) != 1:
-            ctx.mismatch(target, "the index", "the array has one dimension; several indices are not compiled yet")
-        return index.elts[0]
-    return index
-
-
 def _store(ctx: Context, target: ast.Subscript, value: Abstract) -> None:
     array = _array_target(ctx, target)
-    index = _single_index(ctx, target)
-    if isinstance(index, ast.Slice):
-        view = arrays.slice_view(ctx, array, slice_parts(ctx, index), target)
-        arrays.store_all(ctx, view, _as_array(ctx, value), target)
-    elif isinstance(index, ast.Constant) and index.value is ...:
-        arrays.store_all(ctx, array, _as_array(ctx, value), target)
-    else:
-        arrays.store(ctx, array, lower_value(ctx, index), value, target)
+    items = index_items(ctx, target.slice)
+    whole = indexing.is_element(items) and len(items) == array.rank
+    indexing.store(ctx, array, items, value if whole else _as_array(ctx, value, target), target)
 
 
-def _as_array(ctx: Context, value: Abstract) -> Abstract:
-    """A tuple or list of numbers on the right of a slice store."""
-    if isinstance(value, TupleOf) and value.items and all(isinstance(item, Number) for item in value.items):
-        return arrays.from_items(ctx, [item for item in value.items if isinstance(item, Number)])
-    return value
+def _as_array(ctx: Context, value: Abstract, node: ast.AST) -> Abstract:
+    """A tuple or list on the right of a slice store."""
+    return arrays.from_rows(ctx, value, node) if isinstance(value, TupleOf) and value.items else value
 
 
 def _augmented(ctx: Context, node: ast.AugAssign) -> None:
@@ -296,30 +287,31 @@ def _augmented_name(ctx: Context, node: ast.AugAssign, symbol: str, old: Abstrac
 
 def _same_shape(ctx: Context, target: ArrayRef, result: ArrayRef) -> None:
     """In-place operations do not broadcast their target."""
-    have, got = arrays.size_of(ctx, target), arrays.size_of(ctx, result)
-    if not arrays.same_size(have, got):
-        ctx.guard(ctx.b.ieq(have.value, got.value), "ValueError", "the result does not fit into the array")
+    arrays.require_sizes(ctx, result.sizes, target.sizes, "the result does not fit into the array")
 
 
 def _augmented_element(ctx: Context, node: ast.AugAssign, symbol: str, target: ast.Subscript) -> None:
     array = _array_target(ctx, target)
-    index = _single_index(ctx, target)
-    if isinstance(index, ast.Slice):
-        view = arrays.slice_view(ctx, array, slice_parts(ctx, index), target)
-        arrays.require_writable(ctx, view, target)
-        result = binary(ctx, symbol, view, _as_array(ctx, lower_value(ctx, node.value)), node)
-        if isinstance(result, ArrayRef):
-            _same_shape(ctx, view, result)
-        arrays.store_all(ctx, view, result, target)
-        return
+    items = index_items(ctx, target.slice)
     arrays.require_writable(ctx, array, target)
-    at = lower_value(ctx, index)
-    checked = arrays.checked_index(ctx, array, at, target)
-    old = Number(ctx.b.load(array.value, checked), array.dtype, True)
+    if any(isinstance(item, TupleOf) for item in items):
+        ctx.statement(
+            node, "an augmented store with a list of indices", "elements are augmented one by one", "Write a loop."
+        )
+    items = indexing.complete(ctx, array, items, target)
+    if not indexing.is_element(items):
+        part = indexing.view(ctx, array, items, target)
+        result = binary(ctx, symbol, part, _as_array(ctx, lower_value(ctx, node.value), node), node)
+        if isinstance(result, ArrayRef):
+            _same_shape(ctx, part, result)
+        arrays.store_all(ctx, part, result, target)
+        return
+    at = indexing.element(ctx, array, items, target)
+    old = Number(ctx.b.load(array.value, *at), array.dtype, True)
     result = binary(ctx, symbol, old, lower_value(ctx, node.value), node)
     if not isinstance(result, Number):
         ctx.mismatch(node, "the store", f"an element is a number, not {describe(result, True)}")
-    ctx.b.op("store", [array.value, checked, arrays.storable(ctx, array, result, node)])
+    ctx.b.op("store", [array.value, *at, arrays.storable(ctx, array, result, node)])
 
 
 def _delete(ctx: Context, node: ast.Delete) -> None:

@@ -181,7 +181,7 @@ def describe(value: Abstract, article: bool = False) -> str:
             if value.numpy is True:
                 name = {"float": "np.float64", "int": "np.int64", "bool": "np.bool"}[name]
         case ArrayRef():
-            name = f"array of {_dtype(value.dtype)}"
+            name = f"array of {_dtype(value.dtype)}" + (f" with {value.rank} dimensions" if value.rank > 1 else "")
         case TupleOf():
             name = f"{value.display} of {len(value.items)}"
         case NoneValue():

@@ -46,12 +46,11 @@ class InterpreterError(Exception):
 _LOOKED_AT = {"for": 3, "while": 0, "if": 1, "yield": 0, "return": 0, "call": 0, "push": 0}
 
 
-class _Poison:
-    def __repr__(self) -> str:
-        return "poison"
+@dataclass(frozen=True, slots=True)
+class Poison:
+    """No value, and why: an op moved ahead of the check that makes it legal gives one, and nothing may look at it."""
 
-
-POISON = _Poison()
+    reason: str
 
 
 @dataclass(slots=True)
@@ -67,8 +66,9 @@ def run(module: Module, name: str, args: Sequence[Any], trace: Trace | None = No
     machine = _Machine(module, trace or Trace())
     with np.errstate(all="ignore"):
         results = machine.call(module.functions[name], list(args))
-    if any(r is POISON for r in results):
-        raise InterpreterError("returns poison")
+    for r in results:
+        if isinstance(r, Poison):
+            raise InterpreterError(f"returns poison: {r.reason}")
     if machine.tape:
         raise InterpreterError(f"{len(machine.tape)} records left on the tape")
     return results
@@ -115,13 +115,16 @@ class _Machine:
     def op(self, op: Op, env: dict[Value, Any]) -> list[Any]:
         args = [env[v] for v in op.operands]
         row = REGISTRY[op.name]
-        if op.name != "select" and any(a is POISON for a in args[: _LOOKED_AT.get(op.name)]):
+        missing = [a for a in args[: _LOOKED_AT.get(op.name)] if isinstance(a, Poison)] if op.name != "select" else []
+        if missing:
             if row.effect is not Effect.PURE:
-                raise InterpreterError(f"{op.name} reads poison")
-            return [POISON for _ in op.results]  # moved ahead of the check that its operand exists; nothing looks at it
+                raise InterpreterError(f"{op.name} reads poison: {missing[0].reason}")
+            return [missing[0] for _ in op.results]
         if row.evaluate is not None:
-            if op.name == "select" and (args[0] is POISON or args[1 if args[0] else 2] is POISON):
-                return [POISON]
+            if op.name == "select":
+                taken = args[0] if isinstance(args[0], Poison) else args[1 if args[0] else 2]
+                if isinstance(taken, Poison):
+                    return [taken]
             return [_canonical(row.evaluate(op.attrs, *args), op.result.type)]
         handler = getattr(self, "op_" + op.name)
         results: list[Any] = handler(op, args, env)
@@ -132,7 +135,7 @@ class _Machine:
         return [_canonical(op.attrs["value"], op.result.type)]
 
     def op_poison(self, op: Op, args: list[Any], env: dict[Value, Any]) -> list[Any]:
-        return [POISON]
+        return [Poison("no value")]
 
     def op_constarray(self, op: Op, args: list[Any], env: dict[Value, Any]) -> list[Any]:
         return [self.module.constants[op.attrs["name"]]]
@@ -179,7 +182,7 @@ class _Machine:
             if size < 0 or (
                 size > 0 and not (0 <= start < array.shape[axis] and 0 <= start + (size - 1) * step < array.shape[axis])
             ):
-                raise InterpreterError(f"slice {start}, {size}, {step} outside an axis of {array.shape[axis]}")
+                return [Poison(f"slice {start}, {size}, {step} outside an axis of {array.shape[axis]}")]
             key.append(slice(start if size else 0, None))
             shape.append(size)
             strides.append(array.strides[axis] * step)
@@ -190,8 +193,28 @@ class _Machine:
         array, shape = args[0], tuple(args[1:])
         for have, want in zip(reversed(array.shape), reversed(shape), strict=False):
             if have not in (1, want):
-                raise InterpreterError(f"broadcast of {array.shape} to {shape}")
-        return [np.broadcast_to(array, shape)]
+                return [Poison(f"broadcast of {array.shape} to {shape}")]
+        added = len(shape) - array.ndim
+        strides = [0] * added + [
+            0 if have == 1 else stride for have, stride in zip(array.shape, array.strides, strict=True)
+        ]
+        return [as_strided(array, shape, strides)]
+
+    def op_index(self, op: Op, args: list[Any], env: dict[Value, Any]) -> list[Any]:
+        array, i = args
+        axis = op.attrs["axis"]
+        if not 0 <= i < array.shape[axis]:
+            raise InterpreterError(f"index {i} outside an axis of {array.shape[axis]}")
+        return [array[(slice(None),) * axis + (i,)]]
+
+    def op_permute(self, op: Op, args: list[Any], env: dict[Value, Any]) -> list[Any]:
+        return [args[0].transpose(op.attrs["axes"])]
+
+    def op_reshape(self, op: Op, args: list[Any], env: dict[Value, Any]) -> list[Any]:
+        array, shape = args[0], tuple(args[1:])
+        if not array.flags.c_contiguous or array.size != int(np.prod(shape)):
+            raise InterpreterError(f"reshape of {array.shape} to {shape}")
+        return [array.reshape(shape)]
 
     # --- control
     def op_for(self, op: Op, args: list[Any], env: dict[Value, Any]) -> list[Any]:

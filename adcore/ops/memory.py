@@ -70,6 +70,30 @@ def _broadcast(types: Sequence[Type], attrs: dict[str, Any]) -> list[Type]:
     return [Array(array.dtype, (None,) * (len(types) - 1), "strided")]
 
 
+def _index(types: Sequence[Type], attrs: dict[str, Any]) -> list[Type]:
+    array, axis = _array(types[0]), attrs["axis"]
+    _indices(types[1:], 1)
+    if array.rank < 2 or not 0 <= axis < array.rank:
+        raise TypeError(f"no axis {axis} to drop from {array}")
+    layout = array.layout if axis == 0 else "strided"
+    return [Array(array.dtype, array.dims[:axis] + array.dims[axis + 1 :], layout)]
+
+
+def _permute(types: Sequence[Type], attrs: dict[str, Any]) -> list[Type]:
+    array, axes = _array(types[0]), attrs["axes"]
+    if sorted(axes) != list(range(array.rank)):
+        raise TypeError(f"{axes} is no order of the axes of {array}")
+    return [Array(array.dtype, tuple(array.dims[k] for k in axes), "strided")]
+
+
+def _reshape(types: Sequence[Type], attrs: dict[str, Any]) -> list[Type]:
+    array = _array(types[0])
+    _indices(types[1:], len(types) - 1)
+    if array.layout != "c":
+        raise TypeError(f"only a contiguous array has the same elements in another shape, not {array}")
+    return [Array(array.dtype, (None,) * (len(types) - 1))]
+
+
 def _assign(types: Sequence[Type], attrs: dict[str, Any]) -> list[Type]:
     target, source = _array(types[0]), _array(types[1])
     if (target.dtype, target.rank) != (source.dtype, source.rank):
@@ -97,6 +121,14 @@ _row("store", "a[i...] = v", Effect.WRITE, _store, Cost.NEVER)
 _row("accum", "a[i...] += v", Effect.WRITE, _store, Cost.NEVER)
 _row("slice", "view: per axis start, size, step", Effect.PURE, _slice)
 _row("broadcast", "view of the given dims: new axes in front, axes of size 1 repeated", Effect.PURE, _broadcast)
+_row("index", "view: axis {axis} dropped, at a fixed index", Effect.PURE, _index)
+_row("permute", "view: the axes in the order {axes}", Effect.PURE, _permute)
+_row(
+    "reshape",
+    "view of the given dims over the elements of a contiguous array, in row-major order",
+    Effect.PURE,
+    _reshape,
+)
 _row(
     "assign",
     "a[...] = b, or += {mode: set, add}; equal dims; b is read as it was before",
