@@ -226,7 +226,11 @@ def compile_package(
     lowered = passes.run(module, passes=passes.LOWERING)
     try:
         code = compile_module(
-            lowered, entries, module_name=extension, meta=meta, options=CodegenOptions(cpu=_cpu(project))
+            lowered,
+            entries,
+            module_name=extension,
+            meta=meta,
+            options=CodegenOptions(cpu=_cpu(project), debug=project.debug),
         )
     except (CompilerCrash, LlvmMissing, Unsupported) as error:
         at = next((e for e in entries if getattr(error, "function", None) in e.kernels.values()), entries[0])

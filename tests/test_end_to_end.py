@@ -308,3 +308,17 @@ def test_excluded_modules_are_left_alone(tmp_path: Path) -> None:
     assert not package.build().has_errors
     (tmp_path / "pyproject.toml").write_text('[tool.adcore]\ninclude = ["falling.*"]\n')
     assert package.build().has_errors
+
+
+def test_line_tables_are_kept_on_request(tmp_path: Path) -> None:
+    sizes = {}
+    for debug in ("false", "true"):
+        folder = tmp_path / debug
+        folder.mkdir()
+        package = Package(folder, {"model.py": LOOP})
+        (folder / "pyproject.toml").write_text(f"[tool.adcore]\ndebug = {debug}\n")
+        assert not package.build().has_errors
+        data = (package.package / "_adcore.abi3.so").read_bytes()
+        sizes[debug] = (b".debug_line" in data, len(data))
+    assert sizes["false"][0] is False
+    assert sizes["true"][0] is True

@@ -69,6 +69,8 @@ def test_syntax_errors_have_a_span_that_can_be_underlined(text: str, column: int
         error = SyntaxError("no place")
     except SyntaxError as raised:
         error = raised
+    except ValueError:  # NUL, in some releases of 3.11
+        error = SyntaxError("no place")
     span = source.span_of_syntax_error(error)
     assert (span.line, span.column) == (1, column)
     assert (span.end_line, span.end_column) > (span.line, span.column)

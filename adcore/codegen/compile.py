@@ -29,10 +29,14 @@ __all__ = ["CodegenOptions", "CompilerCrash", "LlvmMissing", "Unsupported", "com
 
 @dataclass(frozen=True, slots=True)
 class CodegenOptions:
-    """``cpu`` and ``features`` in LLVM's words; the default runs on every x86-64; ``native`` is this machine."""
+    """``cpu`` and ``features`` in LLVM's words; the default runs on every x86-64; ``native`` is this machine.
+
+    ``debug`` keeps line tables.
+    """
 
     cpu: str = "x86-64"
     features: str = ""
+    debug: bool = True
 
 
 class CompilerCrash(Exception):
@@ -56,7 +60,7 @@ def compile_module(
     options: CodegenOptions = CodegenOptions(),
 ) -> bytes:
     """The object file of the extension ``module_name``."""
-    text = module_text(module, entries, module_name, meta)
+    text = module_text(module, entries, module_name, meta, options.debug)
     try:
         return run_llvm(text, "obj", options)
     except CompilerCrash as crash:

@@ -13,8 +13,9 @@ from adcore.source import Span
 class DebugInfo:
     """Metadata of one module; functions without a span get none."""
 
-    def __init__(self, text: ModuleText, producer: str = "adcore") -> None:
+    def __init__(self, text: ModuleText, enabled: bool = True, producer: str = "adcore") -> None:
         self.text = text
+        self.enabled = enabled
         self.producer = producer
         self.unit: str | None = None
 
@@ -32,7 +33,7 @@ class DebugInfo:
 
     def function(self, name: str, span: Span | None) -> str | None:
         """The ``DISubprogram`` of a function."""
-        if span is None:
+        if span is None or not self.enabled:
             return None
         file, unit = self._file(span.file), self._unit(span.file)
         none = self.text.node("!{null}")

@@ -136,10 +136,10 @@ TEXTS = {
 }
 
 
-def kernels_text(module: Module) -> tuple[ModuleText, dict[str, str]]:
+def kernels_text(module: Module, debug_info: bool = True) -> tuple[ModuleText, dict[str, str]]:
     """The module's text so far and the kernels by name. A kernel depends on its own function and on what it calls."""
     text = ModuleText()
-    debug = DebugInfo(text)
+    debug = DebugInfo(text, debug_info)
     flows = {name: flow_of(f) for name, f in module.functions.items()}
     summaries = summarise(module, flows)
     called = {op.attrs["callee"] for f in module.functions.values() for op in f.body.walk() if op.name == "call"}
@@ -150,9 +150,9 @@ def kernels_text(module: Module) -> tuple[ModuleText, dict[str, str]]:
     return text, kernels
 
 
-def module_text(module: Module, entries: Sequence[Entry], module_name: str, meta: str) -> str:
+def module_text(module: Module, entries: Sequence[Entry], module_name: str, meta: str, debug_info: bool = True) -> str:
     """The extension ``module_name`` with one builtin per member of each entry."""
-    text, kernels = kernels_text(module)
+    text, kernels = kernels_text(module, debug_info)
     flows = {name: flow_of(f) for name, f in module.functions.items()}
     rows = [write_member(text, m) for m in members_of(module, entries, summarise(module, flows))]
     rows.append("{ ptr, ptr, i32, ptr } zeroinitializer")
