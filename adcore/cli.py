@@ -221,6 +221,58 @@ def _explain(options: argparse.Namespace) -> int:
     return 0
 
 
+# status, build, cache
+
+
+def _status_arguments(parser: argparse.ArgumentParser) -> None:
+    help = "a package's name, or a folder (default: the working directory)"
+    parser.add_argument("target", nargs="?", default=".", metavar="PACKAGE|PATH", help=help)
+
+
+def _status(options: argparse.Namespace) -> int:
+    from buildplug.status import NoSuchTarget, status
+
+    try:
+        states = status(options.target)
+    except NoSuchTarget as error:
+        raise UsageError(f"adcore status: {error}") from None
+    print("\n".join(map(str, states)) or "no function is marked with @autodiff, and none is compiled")
+    return 0 if all(state.is_good for state in states) else 1
+
+
+def _build_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", nargs="?", default=".", metavar="PATH", help="the folder of pyproject.toml")
+    parser.add_argument("--inplace", action="store_true", help="put the extensions among the sources")
+
+
+def _build(options: argparse.Namespace) -> int:
+    if not options.inplace:
+        raise UsageError("adcore build: only `--inplace` is built here; wheels are built by `pip wheel .`")
+    for module in ("llvmlite", "setuptools"):
+        _need(module, "build", "a build")
+    if not os.path.isdir(options.path):
+        raise UsageError(f"adcore build: there is no folder `{options.path}`")
+    from buildplug.inplace import build_in_place
+
+    return build_in_place(Path(options.path))
+
+
+def _cache_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--clear", action="store_true", help="delete what was compiled for development")
+
+
+def _cache(options: argparse.Namespace) -> int:
+    from buildplug.cache import Cache, default_folder
+
+    cache = Cache(default_folder())
+    count, size = cache.size()
+    if options.clear:
+        cache.clear()
+    state = "deleted" if options.clear else "kept"
+    print(f"{cache.folder}: {count} module{'' if count == 1 else 's'} {state}, {size} bytes")
+    return 0
+
+
 # lsp
 
 
@@ -238,5 +290,12 @@ COMMANDS: dict[str, Command] = {
     "lint": Command("Check the functions and the options of a project, without running it.", _lint_arguments, _lint),
     "show": Command("Print what the compiler makes of a function, at one of its stages.", _show_arguments, _show),
     "explain": Command("Explain a rule: what it finds, why, what to write instead.", _explain_arguments, _explain),
+    "build": Command(
+        "Compile a project's functions and put the extensions among its sources.", _build_arguments, _build
+    ),
+    "status": Command(
+        "Say which functions are compiled, and whether that fits the source.", _status_arguments, _status
+    ),
+    "cache": Command("Say what was compiled for development, or delete it.", _cache_arguments, _cache),
     "lsp": Command("Serve editors over standard input and output.", _no_arguments, _lsp),
 }

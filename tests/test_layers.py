@@ -72,6 +72,7 @@ LAZY: dict[tuple[str, str], str] = {
     ("adcore.cli", "adcore.driver"): "each command imports what it needs",
     ("adcore.cli", "adcore.frontend"): "each command imports what it needs",
     ("adcore.cli", "adcore.lint"): "each command imports what it needs",
+    ("adcore.cli", "buildplug"): "each command imports what it needs",
     ("adcore.cli", "adcore.source"): "each command imports what it needs",
     ("adcore_lsp", "adcore.driver"): "the engine is loaded in the worker process",
     ("adcore_lsp", "adcore.frontend"): "the engine is loaded in the worker process",
