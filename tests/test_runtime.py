@@ -230,9 +230,11 @@ def test_jacobian_nests_outputs_then_parameters() -> None:
         first, second = cotangents
         return None, (first @ matrix + second * args[0], second * 5.0)
 
+    extension = types.SimpleNamespace(modules={"m": {"functions": {"f": {}}}})
     entry = types.SimpleNamespace(
-        wrt=("x", "s"), bare=False, name="f", builtin=lambda _: lambda x, s: (matrix @ x, 5.0 * s)
-    )
+        extension=extension, module="m", wrt=("x", "s"), bare=False, name="f",
+        builtin=lambda _: lambda x, s: (matrix @ x, 5.0 * s),
+    )  # fmt: skip
     jacobian = reverse_jacobian("f", vjp, lambda x, s: (x, s), entry)  # type: ignore[arg-type]
     x = np.array([1.0, 2.0, 3.0])
     (rows_x, rows_s), (scalar_x, scalar_s) = jacobian(x, 4.0)
