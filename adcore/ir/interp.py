@@ -204,7 +204,7 @@ class _Machine:
         array, i = args
         axis = op.attrs["axis"]
         if not 0 <= i < array.shape[axis]:
-            raise InterpreterError(f"index {i} outside an axis of {array.shape[axis]}")
+            return [Poison(f"index {i} outside an axis of {array.shape[axis]}")]
         return [array[(slice(None),) * axis + (i,)]]
 
     def op_permute(self, op: Op, args: list[Any], env: dict[Value, Any]) -> list[Any]:
@@ -213,7 +213,7 @@ class _Machine:
     def op_reshape(self, op: Op, args: list[Any], env: dict[Value, Any]) -> list[Any]:
         array, shape = args[0], tuple(args[1:])
         if not array.flags.c_contiguous or array.size != int(np.prod(shape)):
-            raise InterpreterError(f"reshape of {array.shape} to {shape}")
+            return [Poison(f"reshape of {array.shape} to {shape}")]
         return [array.reshape(shape)]
 
     # --- control
@@ -273,8 +273,6 @@ class _Machine:
         return self.call(self.module.functions[op.attrs["callee"]], args)
 
     def op_guard(self, op: Op, args: list[Any], env: dict[Value, Any]) -> list[Any]:
-        if args[0] is POISON:
-            raise InterpreterError("guard reads poison")
         if not args[0]:
             self.tape.clear()
             raise Raised(op.attrs["error"], op.attrs["message"])
