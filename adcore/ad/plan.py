@@ -199,7 +199,7 @@ class _Planner:
         if op.name == "load":
             return op.operands if self.content_lasts(op) else None
         if op.name in VIEWS:
-            return op.operands if self.array_lives(op.operands[0]) else None
+            return op.operands if self.array_lives(op.operands[0], content=False) else None
         if row.effect is Effect.PURE:
             return op.operands
         if op.name in ("if", "map") and all(self.repeatable(inner) for r in op.regions for inner in r.ops):
@@ -214,9 +214,12 @@ class _Planner:
     def repeatable(self, op: Op) -> bool:
         return op.name == "yield" or self.op_inputs(op) is not None
 
-    def array_lives(self, array: Value) -> bool:
-        """Every root that the array may refer to can be had in the reverse sweep with its content."""
+    def array_lives(self, array: Value, content: bool = True) -> bool:
+        """Every root that the array may refer to can be had in the reverse sweep with its content. Without that, a parameter will do: it is
+        handed to the reverse half again, holding whatever it holds then."""
         for root in self.memory.roots[array]:
+            if not content and root.owner is None and self.places.place_of(root).parent is None:
+                continue
             made_again = root.owner is not None and root.owner.name == "map" and root not in self.memory.written
             if self.places.place_of(root).mode != "top" and not made_again:
                 return False

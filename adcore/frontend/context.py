@@ -116,6 +116,10 @@ class Frame:
     locals: frozenset[str]
     liveness: Liveness
     convert_return: Callable[[Context, Abstract, ast.stmt], Abstract] | None = None
+    outer: Frame | None = None
+    """The frame around an inner function."""
+    inner: dict[ast.AST, FunctionRef] = field(default_factory=dict)
+    """The inner functions that have been defined, by their text."""
     loops: int = 0
     failed: bool = False
     """Some statement of it was reported."""
@@ -133,6 +137,8 @@ class Context:
     gone: bool = False
     deps: dict[tuple[str, str], None] = field(default_factory=dict)
     inlining: tuple[FunctionRef, ...] = ()
+    callers: tuple[tuple[Frame, dict[str, Binding]], ...] = ()
+    """The frames that wait for the function being inlined, with their names."""
     depth: int = 0
     loop_needed: frozenset[str] = frozenset()
     """Names that the innermost loop carries, where exits may lead to its head or end."""
@@ -212,12 +218,37 @@ class Context:
     def lookup(self, node: ast.Name) -> Abstract:
         if node.id in self.frame.locals:
             return self._local(node)
+        outer = self.frame.outer
+        while outer is not None:
+            if node.id in outer.locals:
+                return self._captured(node, outer)
+            outer = outer.outer
         meaning = self.session.resolver.resolve(self.scope, node.id, self.use)
         if isinstance(meaning, Missing) and meaning.module == self.scope.name and meaning.name == node.id:
             if node.id in BUILTINS or node.id in EXCEPTIONS:
                 return LibraryRef("builtins", node.id)
             self.unknown_name(node)
         return self.from_meaning(node, meaning)
+
+    def _captured(self, node: ast.Name, outer: Frame) -> Abstract:
+        """A variable of a function around this one, as it is now."""
+        env = next((env for frame, env in reversed(self.callers) if frame is outer), None)
+        if env is None:
+            self.expression(
+                node, f"the variable `{node.id}` of a function that has returned", "it is gone", "Pass it in."
+            )
+        mine, self.env = self.env, dict(env)
+        try:
+            return self._local(node)
+        finally:
+            self.env = mine
+
+    def inner_function(self, node: ast.FunctionDef | ast.Lambda) -> FunctionRef:
+        """A `def` or `lambda` inside the function."""
+        if node not in self.frame.inner:
+            text = node if isinstance(node, ast.FunctionDef) else _named(node)
+            self.frame.inner[node] = FunctionRef(self.scope, text, self.frame)
+        return self.frame.inner[node]
 
     def _local(self, node: ast.Name) -> Abstract:
         binding = self.env.get(node.id)
@@ -326,3 +357,10 @@ class Context:
         kind = kinds[value.dtype.name]
         made = self.b.op("constarray", attrs={"name": key}, results=[Array(kind, value.shape)]).result
         return ArrayRef(made, kind, tuple(self.number(n) for n in value.shape), Origin.CONSTANT, name)
+
+
+def _named(node: ast.Lambda) -> ast.FunctionDef:
+    """A lambda as the function that it is."""
+    body = ast.copy_location(ast.Return(node.body), node.body)
+    function = ast.FunctionDef(name="function", args=node.args, body=[body], decorator_list=[])
+    return ast.copy_location(function, node)

@@ -31,7 +31,6 @@ DEEPEST = 150
 
 _REFUSED: dict[type[ast.expr], tuple[str, str, str | None]] = {
     ast.JoinedStr: ("an f-string", "compiled code works with numbers and arrays", None),
-    ast.Lambda: ("a `lambda`", "functions stand at module level so far", "Write it as a function at module level."),
     ast.ListComp: ("a list comprehension", "lists are not compiled yet", "Fill an array in a loop."),
     ast.SetComp: ("a set comprehension", "sets are not compiled", "Fill an array in a loop."),
     ast.DictComp: ("a dict comprehension", "dicts are not compiled", "Use variables or arrays."),
@@ -88,6 +87,8 @@ def _lower(ctx: Context, node: ast.expr) -> Abstract:
             return _subscript(ctx, node)
         case ast.Call():
             return _call(ctx, node)
+        case ast.Lambda():
+            return ctx.inner_function(node)
         case _:
             refuse(ctx, node)
 

@@ -11,10 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from adcore.frontend.annotations import Annotated, AnnotatedTuple, AnnotationReader, Meant, ir_type
+from adcore.frontend.arrays import copy
 from adcore.frontend.constants import Evaluator, NotConstant, constant_value
 from adcore.frontend.context import Context, Frame
 from adcore.frontend.errors import NeedInline, Reject, Silent
-from adcore.frontend.liveness import NOTHING, liveness
+from adcore.frontend.liveness import NOTHING, liveness, reads
 from adcore.frontend.scope import local_names
 from adcore.frontend.session import Session, Specialised
 from adcore.frontend.shapes import (
@@ -47,6 +49,7 @@ from adcore.frontend.values import (
 )
 from adcore.ir.build import Builder
 from adcore.ir.core import Function, Region, Value
+from adcore.ir.types import BOOL, F64, I64, Array
 
 LARGEST_DEPTH = 40
 LARGEST_VARIANTS = 8
@@ -57,15 +60,20 @@ def call_function(
     ctx: Context, callee: FunctionRef, args: Sequence[Abstract], keywords: Mapping[str, Abstract], node: ast.Call
 ) -> Abstract:
     arguments = bind(ctx, callee, args, keywords, node)
-    if callee in ctx.session.stack or callee in ctx.inlining:
-        reason = "directly or through others, and recursion is not compiled yet"
-        ctx.reject("calls/recursion", node, callee=callee.name, reason=reason, hint="Write the recursion as a loop.")
+    again = callee in ctx.session.stack or callee in ctx.inlining
+    if again:
+        _require_recursion(ctx, callee, node)
     if len(ctx.session.stack) + len(ctx.inlining) > LARGEST_DEPTH:
         ctx.reject("language/unsupported-call", node, callee=callee.name, reason="the calls are nested too deeply")
     _require_plain(ctx, callee, node)
+    if callee.outer is not None:
+        return inline(ctx, callee, arguments)
     ctx.use(callee.scope, callee.name)
     try:
-        return _dispatch(ctx, callee, arguments)
+        return _call_specialised(ctx, callee, arguments) if again else _dispatch(ctx, callee, arguments)
+    except NeedInline:
+        reason = "directly or through others, and hands out or writes an array of its caller"
+        ctx.reject("calls/recursion", node, callee=callee.name, reason=reason, hint="Return fresh arrays.")
     except Reject as problem:
         if callee.scope.module.own or not ctx.scope.module.own:
             raise
@@ -73,6 +81,16 @@ def call_function(
         raise Reject(
             "language/unsupported-call", ctx.span(node.func), callee=ctx.text(node.func), reason=reason
         ) from None
+
+
+def _require_recursion(ctx: Context, callee: FunctionRef, node: ast.Call) -> None:
+    """A function that calls itself stays a call, whose result is what its annotation says."""
+    if callee.outer is not None or callee in ctx.inlining:
+        reason = "directly or through others, and is compiled into the body of its caller"
+        ctx.reject("calls/recursion", node, callee=callee.name, reason=reason, hint="Write the recursion as a loop.")
+    if callee.node.returns is None:
+        reason = "directly or through others, and its result has no annotation"
+        ctx.reject("calls/recursion", node, callee=callee.name, reason=reason, hint="Annotate its result.")
 
 
 def _require_plain(ctx: Context, callee: FunctionRef, node: ast.Call) -> None:
@@ -142,6 +160,9 @@ def parameter_defaults(callee: FunctionRef) -> dict[str, ast.expr]:
 
 
 def _default(ctx: Context, callee: FunctionRef, text: ast.expr, node: ast.AST) -> Abstract:
+    if callee.outer is not None and reads(text) & callee.outer.locals:
+        reason = "the default of a parameter of an inner function is a variable"
+        ctx.reject("language/unsupported-call", node, callee=callee.name, reason=reason)
     try:
         value = constant_value(ctx.session.resolver, callee.scope, text, ctx.use)
     except NotConstant as problem:
@@ -176,7 +197,7 @@ def _worth_knowing(const: object) -> bool:
 
 def _call_specialised(ctx: Context, callee: FunctionRef, arguments: dict[str, Abstract]) -> Abstract:
     session = ctx.session
-    static = session.variants.get(callee, 0) < LARGEST_VARIANTS
+    static = session.variants.get(callee, 0) < LARGEST_VARIANTS and callee not in session.stack
     pairs = {name: _parameter_shape(value, static) for name, value in arguments.items()}
     for value in arguments.values():
         if isinstance(value, Conflict | Broken):
@@ -184,10 +205,15 @@ def _call_specialised(ctx: Context, callee: FunctionRef, arguments: dict[str, Ab
     if any(_unhashable(shape) for shape, _ in pairs.values()):
         raise NeedInline
     key = (callee, tuple((name, shape, _typed(const)) for name, (shape, const) in pairs.items()))
-    if key not in session.specialised:
-        session.variants[callee] = session.variants.get(callee, 0) + 1
-        session.specialised[key] = _specialise(session, callee, pairs)
-    made = session.specialised[key]
+    if key in session.pending:
+        made = session.pending[key]
+        if made.result is None:
+            made.result = _annotated_shape(session, callee)
+    else:
+        if key not in session.specialised:
+            session.variants[callee] = session.variants.get(callee, 0) + 1
+            session.specialised[key] = _specialise(session, callee, pairs, key)
+        made = session.specialised[key]
     for dep in made.deps:
         ctx.deps.setdefault(dep)
     if made.name is None or made.result is None:
@@ -206,7 +232,9 @@ def _unhashable(shape: Shape) -> bool:
     """Ranges, methods and the like are passed by inlining."""
     match shape:
         case StaticShape(value):
-            return not isinstance(value, NoneValue | FunctionRef | Text | LibraryRef | ModuleRef)
+            if isinstance(value, FunctionRef):
+                return value.outer is not None
+            return not isinstance(value, NoneValue | Text | LibraryRef | ModuleRef)
         case TupleShape(items):
             return any(_unhashable(item) for item in items)
         case _:
@@ -227,29 +255,87 @@ def _argument_leaves(b: Builder, value: Abstract, shape: Shape, const: Any) -> l
             return coerce(b, value, shape)
 
 
-def _specialise(session: Session, callee: FunctionRef, pairs: dict[str, tuple[Shape, Any]]) -> Specialised:
+def _specialise(
+    session: Session, callee: FunctionRef, pairs: dict[str, tuple[Shape, Any]], key: tuple[Any, ...]
+) -> Specialised:
     region = Region()
     b = Builder(region, callee.scope.source.span_of_node(callee.node))
     ctx = Context(session, b, make_frame(callee))
     for name, (shape, const) in pairs.items():
         ctx.env[name] = Binding(_parameter(ctx, name, shape, const))
+    name = session.fresh_name(callee.name if callee.name.isascii() else "function")
+    pending = Specialised(name, None, ctx.deps)
     session.stack.append(callee)
+    session.pending[key] = pending
     try:
         result = run_function(ctx)
+        if pending.result is not None:  # it calls itself
+            result = _as_annotated(ctx, result, pending.result)
     except Silent:
         return Specialised(None, None, ctx.deps)
+    except NeedInline:
+        if pending.result is not None:
+            reason = "directly or through others, and hands out or writes an array of its caller"
+            ctx.reject(
+                "calls/recursion", head_of(callee.node), callee=callee.name, reason=reason, hint="Return fresh arrays."
+            )
+        raise
     finally:
         session.stack.pop()
+        del session.pending[key]
     if hands_out(result):
         raise NeedInline
-    shape = _result_shape(result)
+    shape = pending.result or _result_shape(result)
     values = coerce(b, result, shape)
     b.op("return", values, results=[])
-    name = session.fresh_name(callee.name if callee.name.isascii() else "function")
     session.module.functions[name] = Function(
         name, region, tuple(leaf_types(shape)), {}, callee.scope.source.span_of_node(callee.node)
     )
     return Specialised(name, shape, ctx.deps)
+
+
+def _annotated_shape(session: Session, callee: FunctionRef) -> Shape:
+    """The shape of the result of a function that calls itself. Its numbers may be Python's or NumPy's."""
+    assert callee.node.returns is not None
+    return _shape_of_meant(AnnotationReader(session.resolver, callee.scope).result(callee.node.returns))
+
+
+def _shape_of_meant(meant: Meant) -> Shape:
+    match meant:
+        case None:
+            return StaticShape(NONE)
+        case AnnotatedTuple(items):
+            return TupleShape(tuple(_shape_of_meant(item) for item in items))
+        case Annotated(kind=kind, rank=None):
+            return NumberShape(kind, True if kind is BOOL else None)
+        case Annotated():
+            made = ir_type(meant)
+            assert isinstance(made, Array)
+            return ArrayShape(made, Origin.FRESH)
+
+
+def _as_annotated(ctx: Context, value: Abstract, shape: Shape) -> Abstract:
+    """The result of a function that calls itself, in the form that its callers expect."""
+    match shape, value:
+        case NumberShape(kind=kind), Number() if (
+            value.kind is kind or (kind is F64 and value.kind is I64) or (kind is I64 and value.kind is BOOL)
+        ):
+            return value
+        case ArrayShape(type=type), ArrayRef() if (value.dtype, value.rank) == (type.dtype, type.rank):
+            fresh = isinstance(value.value.type, Array) and value.value.type.layout == "c"
+            return value if fresh and value.origin is Origin.FRESH else copy(ctx, value)
+        case TupleShape(items), TupleOf() if len(items) == len(value.items):
+            return TupleOf(tuple(_as_annotated(ctx, v, s) for v, s in zip(value.items, items, strict=True)))
+        case StaticShape(), NoneValue():
+            return value
+        case _:
+            node = ctx.frame.node
+            ctx.reject(
+                "types/return-mismatch",
+                head_of(node),
+                actual=describe(value, True),
+                expected=ast.unparse(node.returns or node),
+            )
 
 
 def _result_shape(value: Abstract) -> Shape:
@@ -301,7 +387,7 @@ def hands_out(value: Abstract) -> bool:
 
 
 def make_frame(callee: FunctionRef) -> Frame:
-    return Frame(callee.scope, callee.node, local_names(callee.node), liveness(callee.node))
+    return Frame(callee.scope, callee.node, local_names(callee.node), liveness(callee.node), outer=callee.outer)
 
 
 def run_function(ctx: Context) -> Abstract:
@@ -345,9 +431,10 @@ def head_of(node: ast.FunctionDef) -> ast.AST:
 
 def inline(ctx: Context, callee: FunctionRef, arguments: dict[str, Abstract]) -> Abstract:
     """Lower the callee's body here."""
-    saved = (ctx.frame, ctx.env, ctx.live, ctx.gone, ctx.loop_needed, ctx.inlining)
+    saved = (ctx.frame, ctx.env, ctx.live, ctx.gone, ctx.loop_needed, ctx.inlining, ctx.callers)
     failed = False
     try:
+        ctx.callers = (*ctx.callers, (ctx.frame, ctx.env))
         ctx.frame = make_frame(callee)
         ctx.env = {name: Binding(value) for name, value in arguments.items()}
         ctx.live, ctx.gone, ctx.loop_needed = True, False, frozenset()
@@ -357,6 +444,6 @@ def inline(ctx: Context, callee: FunctionRef, arguments: dict[str, Abstract]) ->
         failed = True
         raise
     finally:
-        ctx.frame, ctx.env, ctx.live, ctx.gone, ctx.loop_needed, ctx.inlining = saved
+        ctx.frame, ctx.env, ctx.live, ctx.gone, ctx.loop_needed, ctx.inlining, ctx.callers = saved
         if failed:
             ctx.frame.failed = True

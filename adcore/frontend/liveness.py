@@ -21,16 +21,19 @@ class Liveness:
 
     after: dict[int, Names] = field(default_factory=dict)
     head: dict[int, Names] = field(default_factory=dict)
+    captured: Names = NOTHING
+    """What inner functions read: needed wherever one may be called."""
 
     def needed_after(self, node: ast.stmt) -> Names:
-        return self.after.get(id(node), NOTHING)
+        return self.after.get(id(node), NOTHING) | self.captured
 
     def needed_at_head(self, node: ast.stmt) -> Names:
-        return self.head.get(id(node), NOTHING)
+        return self.head.get(id(node), NOTHING) | self.captured
 
 
 def liveness(function: ast.FunctionDef) -> Liveness:
-    result = Liveness()
+    inner = [n for n in ast.walk(function) if isinstance(n, ast.FunctionDef | ast.Lambda) and n is not function]
+    result = Liveness(captured=frozenset(name for n in inner for name in reads(n)))
     _block(result, function.body, NOTHING, NOTHING, NOTHING)
     return result
 

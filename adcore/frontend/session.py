@@ -44,13 +44,16 @@ class Session:
     findings: list[Reject] = field(default_factory=list)
     stack: list[FunctionRef] = field(default_factory=list)
     specialised: dict[tuple[Any, ...], Specialised] = field(default_factory=dict)
+    pending: dict[tuple[Any, ...], Specialised] = field(default_factory=dict)
+    """What is being specialised; `result` is set where it has been called meanwhile."""
     variants: dict[FunctionRef, int] = field(default_factory=dict)
     inlined: set[FunctionRef] = field(default_factory=set)
     _constants: dict[tuple[str, str], tuple[Any, Deps]] = field(default_factory=dict)
 
     def fresh_name(self, base: str) -> str:
         name, k = base, 0
-        while name in self.module.functions:
+        taken = {made.name for made in self.pending.values()}
+        while name in self.module.functions or name in taken:
             k += 1
             name = f"{base}.{k}"
         return name

@@ -37,15 +37,10 @@ _REFUSED: dict[type[ast.stmt], tuple[str, str, str | None]] = {
     ast.AsyncFor: ("an `async for` loop", "compiled code runs without an event loop", None),
     ast.Try: ("`try`", "compiled code cannot catch exceptions", "Test for the case with `if` before it can raise."),
     ast.TryStar: ("`try`", "compiled code cannot catch exceptions", "Test for the case with `if` before it can raise."),
-    ast.FunctionDef: (
-        "a function inside a function",
-        "functions stand at module level so far",
-        "Move it to module level.",
-    ),
     ast.AsyncFunctionDef: ("an async function", "compiled code runs without an event loop", None),
     ast.ClassDef: ("a class", "compiled code works with numbers and arrays", "Move it to module level."),
     ast.Global: ("`global`", "compiled code cannot change the module's variables", "Pass the value in and return it."),
-    ast.Nonlocal: ("`nonlocal`", "functions inside functions are not compiled yet", None),
+    ast.Nonlocal: ("`nonlocal`", "an inner function cannot assign to variables around it", "Return the value."),
     ast.Import: ("an `import` inside a function", "modules are imported once", "Move it to the top of the module."),
     ast.ImportFrom: ("an `import` inside a function", "modules are imported once", "Move it to the top of the module."),
     ast.Match: ("`match`", "branches are written with `if` so far", "Write it with `if` and `elif`."),
@@ -140,6 +135,8 @@ def lower_statement(ctx: Context, node: ast.stmt) -> None:
                 _raise(ctx, node)
             case ast.Delete():
                 _delete(ctx, node)
+            case ast.FunctionDef():
+                ctx.env[node.name] = Binding(ctx.inner_function(node), True, ctx.span(node))
             case _:
                 construct, reason, hint = _REFUSED.get(
                     type(node), ("this statement", "adcore has no rule for it", None)

@@ -17,6 +17,7 @@ from adcore.ir.types import Scalar
 from adcore.source import Span
 
 if TYPE_CHECKING:
+    from adcore.frontend.context import Frame
     from adcore.frontend.scope import Scope
 
 
@@ -80,10 +81,11 @@ class Text:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FunctionRef:
-    """A plain function of a module of the project or of an installed package."""
+    """A plain function of a module of the project or of an installed package; `outer` is the frame whose variables an inner one sees."""
 
     scope: Scope
     node: ast.FunctionDef
+    outer: Frame | None = None
 
     @property
     def name(self) -> str:

@@ -1,0 +1,50 @@
+"""Functions that call themselves, and functions inside functions: their gradients against differences and forward mode."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from engine import compile_module
+
+CASES = Path(__file__).parent / "frontend_cases" / "inner.py"
+V = np.array([1.0, -2.0, 0.5, 0.8])
+CALLS: dict[str, tuple[Any, ...]] = {
+    "closes_over": (2.0,),
+    "late_binding": (2.0, 3),
+    "lambdas": (V,),
+    "stores_in_captured": (V[:3],),
+    "passed_on": (0.5, 3),
+    "two_levels": (1.5,),
+    "by_squaring": (1.3, 7),
+    "itself": (1.3, 5),
+    "mutual": (1.2, 5),
+    "divided": (V,),
+    "arrays": (V, 3),
+    "tuples": (1.1, 4),
+}
+
+
+@pytest.fixture(scope="module")
+def m(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
+    text = CASES.read_text().replace("@autodiff\n", '@autodiff(mode="both")\n')
+    lines = [line for line in text.splitlines(keepends=True) if not line.startswith(("@args", "ARGS"))]
+    return compile_module(tmp_path_factory.mktemp("recursion"), "".join(lines))
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_gradients(m: ModuleType, name: str) -> None:
+    f, args = getattr(m, name), CALLS[name]
+    value, gradient = f.value_and_grad(*args)
+    plain = f.__wrapped__
+    assert value == pytest.approx(plain(*args), rel=1e-14)
+    assert f(*args) == value
+    x, h = args[0], 1e-6
+    direction = np.linspace(0.5, 1.5, x.size) if isinstance(x, np.ndarray) else 1.0
+    want = (plain(x + h * direction, *args[1:]) - plain(x - h * direction, *args[1:])) / (2 * h)
+    assert float(np.sum(gradient * direction)) == pytest.approx(want, rel=1e-7)
+    _, moved = f.jvp(args, direction)
+    assert moved == pytest.approx(float(np.sum(gradient * direction)), rel=1e-12)
