@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from codegen_helper import Compiled
 from engine import compile_module
 
 HEAD = """import numpy as np
@@ -137,3 +138,33 @@ def test_repetitions_that_are_known_when_it_runs(m: ModuleType, shape: tuple[int
     with pytest.raises(IndexError):
         m.elements(a, 2)
     assert m.reductions(np.asfortranarray(a)) == m.reductions(a)
+
+
+VIEWS = """
+func @views(%x: array<f64, [?, ?, ?], c>, %i: i64, %j: i64) -> (array<f64, [?, ?], c>, array<f64, [?, ?], c>, f64) {
+  %a = index %x, %i {axis = 0} : array<f64, [?, ?], c>
+  %b = index %x, %j {axis = 1} : array<f64, [?, ?], strided>
+  %t = permute %x {axes = (2, 0, 1)} : array<f64, [?, ?, ?], strided>
+  %c = index %t, %i {axis = 1} : array<f64, [?, ?], strided>
+  %n = dim %a {axis = 0} : i64
+  %m = dim %a {axis = 1} : i64
+  %r = reshape %a, %m, %n : array<f64, [?, ?], c>
+  %e = load %r, %j, %i : f64
+  %z = dim %x {axis = 0} : i64
+  %y = alloc %z, %m {dtype = !f64, fill = 0.0} : array<f64, [?, ?], c>
+  assign %y, %b {mode = "set"}
+  store %b, %i, %j, %e
+  %w = alloc %m, %n {dtype = !f64, fill = 0.0} : array<f64, [?, ?], c>
+  assign %w, %c {mode = "add"}
+  return %y, %w, %e
+}
+"""
+
+
+def test_views_that_drop_reorder_and_reshape_axes() -> None:
+    """Code against the interpreter, stores through views included."""
+    compiled = Compiled(VIEWS)
+    x = np.arange(24.0).reshape(2, 3, 4)
+    for i in range(2):
+        for j in range(3):
+            compiled.check("views", x.copy(), i, j)
