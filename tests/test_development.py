@@ -189,3 +189,28 @@ def test_scripts_and_archives(package: Folder) -> None:
     (package.root / "pkg").rmdir()
     package.environment["PYTHONPATH"] = os.pathsep.join([str(package.root / "all.zip"), str(ROOT)])
     assert package.run("-c", CALL) == ["6.0 6.0 (4.0, 4.0)"]
+
+
+CELLS = """
+import linecache
+def run(name, text):
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    exec(compile(text, name, "exec"), globals())
+text = 'from adcore import autodiff\\n\\n@autodiff\\ndef f(x: float) -> float:\\n    return x * x\\n'
+run("<ipython-input-1-abc>", text)
+print(f.grad(3.0))
+run("<ipython-input-1-abc>", text.replace("x * x", "x * x * x"))
+print(f.grad(3.0))
+run("<ipython-input-2-def>", "def other(x):\\n    return x\\n")
+run("<ipython-input-3-fed>", text.replace("x * x", "other(x)"))
+print(f.grad(3.0))
+"""
+
+
+def test_notebook_cells(folder: Folder) -> None:
+    """A cell is a module of its own: what another cell defines is not known, and that is said."""
+    process = folder.start("-c", CELLS)
+    output, log = process.communicate()
+    assert output.splitlines() == ["6.0", "27.0"]
+    assert "<ipython-input-3-fed>:5:12: error[" in log
+    assert "`other`" in log
