@@ -21,7 +21,7 @@ from adcore import ad, passes
 from adcore.ad.written import functional
 from adcore.diagnostics import Diagnostic, Report
 from adcore.frontend import lower_module
-from adcore.frontend.project import Project
+from adcore.frontend.project import Project, decode
 from adcore.ir.core import Function, Module
 from adcore.ir.printer import print_function
 from adcore.ir.signature import Entry, leaves
@@ -87,10 +87,12 @@ def plan(analysis: Analysis, entry: Entry, report: Report) -> None:
     if entry.options.mode == "none":
         return
     try:
-        found = ad.analyse(_differentiated(analysis.module, entry), entry.wrt)
-        _report_zero_derivatives(entry, found, report)
-        analysis.plans[entry.name] = found.plan
-        _report_kept(entry, found.plan, report)
+        function = _differentiated(analysis.module, entry)
+        reaches = ad.reaches(function, entry.wrt)
+        _report_zero_derivatives(entry, reaches, report)
+        if entry.options.mode != "forward":
+            analysis.plans[entry.name] = ad.analyse(function, entry.wrt).plan
+            _report_kept(entry, analysis.plans[entry.name], report)
         if entry.options.order == 2 and not entry.scalar_output:
             report.add("activity/not-scalar-output", entry.span, actual=_described(entry))
         entry.members = _members(entry)
@@ -204,7 +206,11 @@ def compile_package(
     module = Module()
     for name, path in modules.items():
         text = (overlays or {}).get(str(root / path)) or _read(root, path)
-        if text is None or "adcore" not in text or not _selected(name, project):
+        if text is None:
+            top = Span(_display(root, path), 1, 1, 1, 1)
+            report.add("config/missing-file", top, name=path.name, reason="it is not text in its declared encoding")
+            continue
+        if "adcore" not in text or not _selected(name, project):
             continue
         analysis = analyse(sources, SourceText(_display(root, path), text), name, project)
         report.extend(analysis.diagnostics)
@@ -311,9 +317,9 @@ def _closure(module: Module, names: Iterable[str]) -> list[str]:
     return list(found)
 
 
-def _report_zero_derivatives(entry: Entry, found: ad.Analysis, report: Report) -> None:
-    for k, reaches in zip(entry.wrt, found.reaches, strict=True):
-        if not reaches:
+def _report_zero_derivatives(entry: Entry, reaches: Sequence[bool], report: Report) -> None:
+    for k, reached in zip(entry.wrt, reaches, strict=True):
+        if not reached:
             parameter = entry.parameters[k]
             report.add("activity/zero-derivative", parameter.span or entry.span, name=parameter.name)
 
@@ -352,7 +358,7 @@ def _display(root: Path, path: Path) -> str:
 
 def _read(root: Path, path: Path) -> str | None:
     try:
-        return (root / path).read_text(encoding="utf-8", errors="replace")
+        return decode((root / path).read_bytes())
     except OSError:
         return None
 
@@ -364,9 +370,11 @@ def _sources_of(project: Project, entries: Sequence[Entry]) -> dict[str, SourceT
 
 def _table(root: Path) -> dict[str, object] | None:
     try:
-        table = tomli.loads((root / "pyproject.toml").read_text(encoding="utf-8")).get("tool", {}).get("adcore")
-    except (OSError, tomli.TOMLDecodeError, UnicodeDecodeError):
+        table: object = tomli.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    except (OSError, tomli.TOMLDecodeError, UnicodeDecodeError, RecursionError):
         return None
+    for key in ("tool", "adcore"):
+        table = table.get(key) if isinstance(table, dict) else None
     return table if isinstance(table, dict) else None
 
 

@@ -24,7 +24,7 @@ from adcore.ir.build import Builder
 from adcore.ir.core import Function, Module, Op, Region, Value
 from adcore.ir.types import Array, Type, is_differentiable
 
-__all__ = ["Analysis", "NoRule", "NotPlannable", "Plan", "analyse", "complete", "jvp", "vjp"]
+__all__ = ["Analysis", "NoRule", "NotPlannable", "Plan", "analyse", "complete", "jvp", "reaches", "vjp"]
 
 
 class NoRule(Exception):
@@ -43,7 +43,6 @@ class Analysis:
     memory: memory_analysis.Memory
     activity: Activity
     plan: Plan
-    reaches: tuple[bool, ...]  # per requested parameter: can it reach an output
 
 
 def analyse(function: Function, wrt: Sequence[int], mode: str = "top") -> Analysis:
@@ -57,8 +56,15 @@ def analyse(function: Function, wrt: Sequence[int], mode: str = "top") -> Analys
     if activity.without_rule:
         raise NoRule(activity.without_rule[0])
     plan = make_plan(primal, memory, activity, mode)
-    reaches = tuple(activity.is_active(primal.params[k]) for k in wrt)
-    return Analysis(primal, memory, activity, plan, reaches)
+    return Analysis(primal, memory, activity, plan)
+
+
+def reaches(function: Function, wrt: Sequence[int]) -> tuple[bool, ...]:
+    """Whether each parameter can reach an output; all that forward mode has to know. Raises ``NoRule``."""
+    activity = activity_analysis.analyse(function, memory_analysis.analyse(function), wrt)
+    if activity.without_rule:
+        raise NoRule(activity.without_rule[0])
+    return tuple(activity.is_active(function.params[k]) for k in wrt)
 
 
 def vjp(function: Function, wrt: Sequence[int], name: str, seed: float | None = None) -> tuple[Function, Plan]:

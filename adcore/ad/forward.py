@@ -214,10 +214,15 @@ class ForwardMode(Rewriter):
             return b.map_(dims, arrays, kinds, body)
 
         if op.attrs["kinds"][k] == "mul":
-            weight = other_factors(b, over)
+            weight = other_factors(b, over, dims)
         else:
             weight = tie_share(b, over, result)
-        (total,) = over(["add"], lambda y: [b.zmul(self.tangent_of(end), weight(y))])
+
+        def weighted(index: list[Value], elements: list[Value]) -> list[Value]:
+            self.enter_map(op, index, elements, moving)
+            return [b.zmul(self.tangent_of(end), weight(self.new(end), index))]
+
+        (total,) = b.map_(dims, arrays, ["add"], weighted)
         return total
 
 

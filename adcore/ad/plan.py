@@ -21,6 +21,7 @@ from adcore.ir.opdef import REGISTRY, Effect
 from adcore.ir.types import Array, Scalar, is_differentiable
 from adcore.source import Span
 
+MOST = INFINITE >> 12  # what any finite capacity is cut to: deep nests of unknown trips stay finite
 STACK_BYTES = 16 * 1024  # the tape of static trip counts that one call may put on its stack
 
 
@@ -278,9 +279,9 @@ class _Planner:
             if v.owner is not None and v.owner.name in VIEWS:
                 return INFINITE  # the root is kept instead
             size = NOMINAL_TRIP**v.type.rank * v.type.dtype.bytes
-            return int(size * place.weight)
+            return min(int(size * place.weight), MOST)
         assert isinstance(v.type, Scalar)
-        return max(v.type.bytes, 1) * place.weight
+        return min(max(v.type.bytes, 1) * place.weight, MOST)
 
     def closure(self, kept: set[Value]) -> set[Value]:
         """Everything that must be available: required values, and what the recomputed ones are made of."""

@@ -13,7 +13,7 @@ from adcore.ad.activity import Activity
 from adcore.ad.forward_sweep import ForwardSweep, cell, index_of, trip_count
 from adcore.ad.needs import induction, rotation
 from adcore.ad.plan import Plan
-from adcore.ad.reductions import other_factors, tie_share
+from adcore.ad.reductions import Weight, other_factors, tie_share
 from adcore.ad.rules import apply_vjp
 from adcore.ad.sizes import Sizes
 from adcore.ir.build import Builder
@@ -461,7 +461,7 @@ class ReverseSweep:
             cts = iter(values[len(elements) :])
             for (k, ct), seed in zip(seeds, rebuild, strict=True):
                 end = region.terminator.operands[k]
-                self.add(end, next(cts) if isinstance(ct.type, Array) else seed(end))
+                self.add(end, next(cts) if isinstance(ct.type, Array) else seed(end, index))
             self.sweep(region)
             outs = []
             for k, v in targets:
@@ -511,17 +511,19 @@ class ReverseSweep:
         restored = set(self.plan.restored.get(region, []))
         return [k for k, p in enumerate(region.params[rank:]) if p in restored]
 
-    def reduction_seed(self, op: Op, k: int, ct: Value, dims: list[Value]) -> Callable[[Value], Value]:
+    def reduction_seed(self, op: Op, k: int, ct: Value, dims: list[Value]) -> Weight:
         """The cotangent of one yielded value, given that of the reduction."""
         kind = op.attrs["kinds"][k]
         if kind in ("elem", "add"):
-            return lambda end: ct
+            return lambda end, index: ct
 
         def over(kinds: list[str], values: Callable[[Value], list[Value]]) -> list[Value]:
             return self.repeat_map(op, k, dims, kinds, values)
 
-        weight = other_factors(self.b, over) if kind == "mul" else tie_share(self.b, over, self.get(op.results[k]))
-        return lambda end: self.b.zmul(ct, weight(self.get(end)))
+        weight = (
+            other_factors(self.b, over, dims) if kind == "mul" else tie_share(self.b, over, self.get(op.results[k]))
+        )
+        return lambda end, index: self.b.zmul(ct, weight(self.get(end), index))
 
     def repeat_map(
         self, op: Op, k: int, dims: list[Value], kinds: list[str], body: Callable[[Value], list[Value]]

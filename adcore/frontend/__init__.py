@@ -51,8 +51,17 @@ def lower_module(
         return result
     session = Session(resolver, block, result.module)
     builder = EntryBuilder(session, scope, report, options or ProjectOptions())
+    seen: set[str] = set()
     for item in find(scope, resolver):
         before = len(report)
+        if _name(item) in seen and not isinstance(item, Misplaced):
+            span = scope.source.span_of_node(_place(item))
+            why = (
+                "a function of this name is marked already, and which one the name stands for is known only at run time"
+            )
+            report.add("language/decorator-target", span, target=f"`{_name(item)}`", reason=why)
+            continue
+        seen.add(_name(item))
         entry = _build(builder, item, report)
         session.report(report)
         if entry is None and len(report) == before and not report.has_errors:

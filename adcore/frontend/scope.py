@@ -91,13 +91,18 @@ class Scope:
 
 
 def build_scope(module: ModuleSource) -> Scope:
+    """What each name of the module stands for; a name that may stand for several things stands for none."""
     scope = Scope(module)
-    changed = _changed_names(module.parsed.tree)
-    for statement, certain in _statements(module.parsed.tree.body):
+    tree = module.parsed.tree
+    changed = _changed_names(tree) | _escaping_names(tree)
+    for statement, certain in _statements(tree.body):
         for name, definition in _definitions(scope, statement):
             if isinstance(definition, Constant) and (not certain or name in scope.names or name in changed):
                 why = "it is changed after its definition" if name in changed else "it is defined more than once"
                 definition = Unusable("a variable", f"{why}, so its value is not a constant")
+            elif name in scope.names and definition != scope.names[name]:
+                why = "it is defined more than once, so what it stands for is known only when the module runs"
+                definition = Unusable("a name with several meanings", why)
             scope.names[name] = definition
     return scope
 
@@ -120,6 +125,8 @@ def _statements(body: list[ast.stmt]) -> Iterator[tuple[ast.stmt, bool]]:
 
 def _definitions(scope: Scope, statement: ast.stmt) -> Iterator[tuple[str, Definition]]:
     match statement:
+        case ast.FunctionDef(decorator_list=[*_, ast.Name(id="overload") | ast.Attribute(attr="overload")]):
+            return  # a signature for type checkers; the definition follows
         case ast.FunctionDef():
             yield statement.name, FunctionRef(scope, statement)
         case ast.AsyncFunctionDef():
@@ -178,6 +185,102 @@ def _absolute(scope: Scope, statement: ast.ImportFrom) -> str:
         package = package[:-1]
     package = package[: max(0, len(package) - statement.level + 1)]
     return ".".join([*package, statement.module] if statement.module else package)
+
+
+def _escaping_names(tree: ast.Module) -> frozenset[str]:
+    """Names of module-level arrays and lists that a statement of the module hands on: someone else may change what they hold.
+
+    Reading them in arithmetic, or by functions that are known only to read, makes new objects and hands nothing on.
+    """
+    mutable = {
+        target.id
+        for statement in tree.body
+        if isinstance(statement, ast.Assign | ast.AnnAssign) and isinstance(statement.value, _MAKE_OBJECTS)
+        for target in (statement.targets if isinstance(statement, ast.Assign) else [statement.target])
+        if isinstance(target, ast.Name)
+    }
+    escaping: set[str] = set()
+    pending: list[tuple[ast.AST, bool]] = [(statement, False) for statement in tree.body]
+    while pending:
+        node, read = pending.pop()
+        match node:
+            case ast.Name(id=name, ctx=ast.Load()):
+                if not read and name in mutable:
+                    escaping.add(name)
+            case (
+                ast.FunctionDef() | ast.AsyncFunctionDef()
+            ):  # bodies run later; changes that stand there are found elsewhere
+                defaults = [d for d in (*node.args.defaults, *node.args.kw_defaults) if d is not None]
+                pending += [(part, False) for part in (*node.decorator_list, *defaults)]
+            case ast.Lambda():
+                continue
+            case ast.NamedExpr(target=target):
+                escaping.add(target.id)
+                pending.append((node.value, False))
+            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                escaping.add(name)
+                pending += [(child, False) for child in ast.iter_child_nodes(node)]
+            case ast.Attribute(value=value):
+                pending.append((value, True))
+            case ast.Call(func=func):
+                only_reads = _only_reads(node)
+                pending.append((func, True))
+                pending += [(part, only_reads) for part in (*node.args, *(k.value for k in node.keywords))]
+            case _:
+                inside = isinstance(node, ast.BinOp | ast.UnaryOp | ast.Compare | ast.FormattedValue) or (
+                    read and isinstance(node, ast.Subscript)
+                )
+                pending += [(child, inside) for child in ast.iter_child_nodes(node)]
+    return frozenset(escaping)
+
+
+_MAKE_OBJECTS = (ast.List, ast.Dict, ast.Set, ast.Call, ast.BinOp, ast.ListComp)
+_READERS = frozenset(
+    {
+        "len",
+        "sum",
+        "min",
+        "max",
+        "float",
+        "int",
+        "bool",
+        "abs",
+        "range",
+        "print",
+        "tuple",
+        "list",
+        "sorted",
+        "str",
+        "repr",
+    }
+)
+_WRITERS = frozenset(
+    {
+        "copyto",
+        "put",
+        "place",
+        "putmask",
+        "fill_diagonal",
+        "put_along_axis",
+        "asarray",
+        "reshape",
+        "ravel",
+        "squeeze",
+        "transpose",
+        "atleast_1d",
+    }
+)
+
+
+def _only_reads(call: ast.Call) -> bool:
+    """A call that neither changes its arguments nor hands them back."""
+    match call.func:
+        case ast.Name(id=name):
+            return name in _READERS
+        case ast.Attribute(value=ast.Name(id="np" | "numpy" | "math"), attr=name):
+            return name not in _WRITERS and all(keyword.arg != "out" for keyword in call.keywords)
+        case _:
+            return False
 
 
 def _changed_names(tree: ast.Module) -> frozenset[str]:

@@ -282,7 +282,7 @@ scalar(
 )  # fmt: skip
 scalar(
     "expm1", "f->f", "e ** x - 1", ieee(math.expm1), lower="call expm1", cost=Cost.COSTLY,
-    partials=(lambda b, a, r: b.fadd(r, b.f64(1.0)),), points=GENERIC,
+    partials=(lambda b, a, r: b.exp(a[0]),), points=GENERIC,
 )  # fmt: skip
 scalar(
     "log", "f->f", "natural logarithm", ieee(math.log, _log_pole), lower="call log", cost=Cost.COSTLY,
@@ -343,8 +343,8 @@ scalar(
     "atan2", "ff->f", "angle of (x=second, y=first); slope NaN at the origin, where there is none", math.atan2,
     lower="call atan2", cost=Cost.COSTLY,
     partials=(
-        lambda b, a, r: b.fdiv(a[1], b.fadd(b.fmul(a[0], a[0]), b.fmul(a[1], a[1]))),
-        lambda b, a, r: b.fneg(b.fdiv(a[0], b.fadd(b.fmul(a[0], a[0]), b.fmul(a[1], a[1])))),
+        lambda b, a, r: b.fdiv(b.fdiv(a[1], b.hypot(a[0], a[1])), b.hypot(a[0], a[1])),
+        lambda b, a, r: b.fneg(b.fdiv(b.fdiv(a[0], b.hypot(a[0], a[1])), b.hypot(a[0], a[1]))),
     ),
     points=PAIRS, singular=(Singular((0.0, 0.0), (nan, nan)),),
 )  # fmt: skip
@@ -366,7 +366,7 @@ scalar(
 )  # fmt: skip
 scalar(
     "acosh", "f->f", "inverse hyperbolic cosine", ieee(math.acosh), lower="call acosh", cost=Cost.COSTLY,
-    partials=(lambda b, a, r: b.fdiv(b.f64(1.0), b.sqrt(b.fmul(b.fsub(a[0], b.f64(1.0)), b.fadd(a[0], b.f64(1.0))))),),
+    partials=(lambda b, a, r: b.fdiv(b.f64(1.0), b.fmul(b.sqrt(b.fsub(a[0], b.f64(1.0))), b.sqrt(b.fadd(a[0], b.f64(1.0))))),),
     points=((1.5,), (3.25,), (40.0,)), singular=(Singular((1.0,), (inf,)),),
 )  # fmt: skip
 scalar(
