@@ -424,10 +424,10 @@ _ROWS: tuple[Rule, ...] = (
         name="activity/not-scalar-output",
         code="AD403",
         severity="error",
-        summary="a gradient of a function whose result is not one real number",
-        message="a gradient needs one real scalar result, but the function returns {actual}",
-        why="`grad` and `value_and_grad` are defined for exactly one real scalar output.",
-        fix="Return one float, or use `vjp` or `jacobian`.",
+        summary="second order for a function whose result is not one real number",
+        message="`order=2` needs one real scalar result, but the function returns {actual}",
+        why="A Hessian is that of one real number; written array parameters are outputs as well.",
+        fix="Return one float, or leave `order` out and use `vjp` or `jacobian`.",
     ),
     Rule(
         name="activity/nothing-active",
@@ -583,6 +583,15 @@ _ROWS: tuple[Rule, ...] = (
         message="`wrt` names `{value}`, which is {kind}: there is no derivative with respect to it",
         why="Integers and bools vary in steps; a gradient for them would be meaningless.",
         fix="Annotate the parameter as float, or leave it out of `wrt`.",
+    ),
+    Rule(
+        name="config/missing-extra",
+        code="AD612",
+        severity="error",
+        summary="a build without the compiler",
+        message="the build needs llvmlite, which is not installed: adcore was asked for without its extra `build`",
+        why="The wheel of adcore brings the compiler only on request, so that users of a package do not get it.",
+        fix='Write `requires = ["setuptools", "adcore[build]"]` under [build-system] in pyproject.toml.',
     ),
     # AD9xx: adcore itself
     Rule(

@@ -238,7 +238,10 @@ def compile_package(
             meta=meta,
             options=CodegenOptions(cpu=_cpu(project), debug=project.debug),
         )
-    except (CompilerCrash, LlvmMissing, Unsupported) as error:
+    except LlvmMissing:
+        report.add("config/missing-extra", entries[0].span)
+        return None
+    except (CompilerCrash, Unsupported) as error:
         at = next((e for e in entries if getattr(error, "function", None) in e.kernels.values()), entries[0])
         report.add("compiler/crash", at.span, function=at.qualname, reason=str(error))
         return None

@@ -140,3 +140,29 @@ def test_odd_project_files_do_not_end_a_build(toml: str, tmp_path: Path) -> None
     (tmp_path / "pyproject.toml").write_text(toml)
     (tmp_path / "m.py").write_text(HEADER + ENTRY.format(body="x"))
     assert driver.compile_package(tmp_path, {"m": Path("m.py")}, None, ProjectOptions(), Report()) is not None
+
+
+def test_a_decorator_above_is_refused() -> None:
+    text = HEADER + "def timed(g):\n    return g\n@timed\n" + ENTRY.format(body="x")
+    (found,) = analyse(text).diagnostics
+    assert (found.name, found.span.line) == ("language/decorator-target", 8)
+
+
+def test_star_imports_of_libraries_do_not_leave_builtins_as_they_were() -> None:
+    text = HEADER + "from numpy import *\n" + ENTRY.format(body="pow(x, 0.5)")
+    assert {d.severity for d in analyse(text).diagnostics} == {"error"}
+
+
+def test_a_loop_that_never_ends_can_be_interrupted(tmp_path: Path) -> None:
+    import os
+    import signal
+    import threading
+
+    f = compile_module(
+        tmp_path,
+        HEADER + "@autodiff\ndef f(x: float) -> float:\n    while x > 0.0:\n        x = x * 1.0\n    return x\n",
+    ).f
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        f(1.0)

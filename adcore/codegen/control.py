@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from adcore.codegen.context import Context, Slot
 from adcore.codegen.layout import SIZE, ArrayRef, assemble, flatten, kernel_arguments, load, out_struct, parts
 from adcore.codegen.memory import loop_metadata, use_free_slot
-from adcore.codegen.support import POLL_EVERY, TICKS
+from adcore.codegen.support import POLL_EVERY, POLL_EVERY_SHORT, TICKS
 from adcore.codegen.tape import reload_arena, save_arena
 from adcore.codegen.text import Block, Phi, is_literal, symbol
 from adcore.ir.core import Op, Region, Value
@@ -166,15 +166,17 @@ def lower_while(c: Context, op: Op, lower: Lower) -> None:
 
 
 def poll(c: Context, op: Op) -> None:
-    """At the end of a turn of an outer loop: look at signals now and then, so that Ctrl-C ends a long computation."""
+    """At the end of a turn of an outer loop, or of one that may never end: look at signals now and then, so that Ctrl-C ends it."""
     inner = ("for", "while", "map", "call", "assign")
-    if not any(o.name in inner for o in op.regions[0].walk()):
+    outer = any(o.name in inner for o in op.regions[0].walk())
+    if not outer and op.name != "while":
         return
+    every = POLL_EVERY if outer else POLL_EVERY_SHORT
     w = c.w
     counter = w.value(f"getelementptr %Ctx, ptr %ctx, i32 0, i32 {TICKS}")
     ticks = w.value(f"add i64 {w.value(f'load i64, ptr {counter}')}, 1")
     w.line(f"store i64 {ticks}, ptr {counter}")
-    due = w.value(f"icmp eq i64 {w.value(f'and i64 {ticks}, {POLL_EVERY - 1}')}, 0")
+    due = w.value(f"icmp eq i64 {w.value(f'and i64 {ticks}, {every - 1}')}, 0")
     look, go_on = w.block("poll"), w.block("go_on")
     w.branch(due, look, go_on, c.text.node('!{!"branch_weights", i32 1, i32 1000}'))
     w.place(look)

@@ -17,6 +17,7 @@ FIRST_CHUNK = 4096
 ERROR, CHUNK, BASE, CUR, END, DEPTH, THREAD, TICKS = range(8)
 MAX_DEPTH = 1000  # CPython's default
 POLL_EVERY = 64  # turns of an outer loop between looks at Ctrl-C
+POLL_EVERY_SHORT = 1 << 14  # turns of a loop without a loop inside
 
 RUNTIME = f"""
 %Ctx = type {{ ptr, ptr, ptr, ptr, ptr, i64, ptr, i64 }}

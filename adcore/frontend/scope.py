@@ -104,7 +104,28 @@ def build_scope(module: ModuleSource) -> Scope:
                 why = "it is defined more than once, so what it stands for is known only when the module runs"
                 definition = Unusable("a name with several meanings", why)
             scope.names[name] = definition
+    if {"numpy", "math"} & set(scope.stars):
+        for name in _SHADOWED:
+            scope.names.setdefault(
+                name, Unusable("a name", "a star import may have changed what it stands for; import the module by name")
+            )
     return scope
+
+
+_SHADOWED = (
+    "abs",
+    "all",
+    "any",
+    "bool",
+    "divmod",
+    "float",
+    "int",
+    "max",
+    "min",
+    "pow",
+    "round",
+    "sum",
+)  # names that `numpy` or `math` also have
 
 
 def _statements(body: list[ast.stmt]) -> Iterator[tuple[ast.stmt, bool]]:
