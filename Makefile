@@ -3,7 +3,7 @@
 PYTHON ?= python3
 PYTEST_ARGS ?= -n 2 --dist loadfile
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench coverage clean
+.PHONY: help demo test lint bench fuzz coverage clean
 
 DEV := .venv/dev
 DEMO := .venv/demo
@@ -41,6 +41,10 @@ lint: $(DEV)/installed ## Check style and types
 
 bench: $(DEV)/installed ## Measure functions and gradients against C written by hand
 	$(IN_DEV) benchmarks/run.py
+
+N ?= 1000
+fuzz: $(DEV)/installed ## Compare random programs with CPython: make fuzz N=20000
+	PYTHONPATH=.:tests $(IN_DEV) -m fuzz --programs $(N) --seed $${SEED:-1} --interpreted
 
 coverage: $(DEV)/installed ## Run all tests, and show the lines that none of them reaches
 	$(IN_DEV) -m pytest $(PYTEST_ARGS) --cov=adcore --cov=buildplug --cov=lsp --cov-report=term-missing:skip-covered

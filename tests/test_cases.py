@@ -153,7 +153,11 @@ def test_case(case: Case, tmp_path: Any) -> None:
     assert type(value) is float
     assert value == pytest.approx(expected, rel=4e-16, abs=1e-300)
     assert f(*case.args) == value
-    wrt = [k for k, a in enumerate(case.args) if isinstance(a, float) or (isinstance(a, np.ndarray) and a.dtype.kind == "f")]
+    wrt = [
+        k
+        for k, a in enumerate(case.args)
+        if isinstance(a, float) or (isinstance(a, np.ndarray) and a.dtype.kind == "f")
+    ]
     got = gradient if isinstance(gradient, tuple) else (gradient,)
     want = case.gradient if isinstance(case.gradient, tuple) else (case.gradient,)
     assert len(got) == len(want) == len(wrt)

@@ -33,7 +33,10 @@ def project(tmp_path: Path) -> Path:
 
 MISTAKES = [
     ("lnt", "adcore: unknown command `lnt`; did you mean `lint`?"),
-    ("xyzzy", "adcore: unknown command `xyzzy`; there are `lint`, `show`, `explain`, `build`, `status`, `cache`, `lsp`"),
+    (
+        "xyzzy",
+        "adcore: unknown command `xyzzy`; there are `lint`, `show`, `explain`, `build`, `status`, `cache`, `lsp`",
+    ),
     ("--versoin", "adcore: unknown option `--versoin`; did you mean `--version`?"),
     ("lint --fromat json", "adcore lint: unknown option `--fromat`; did you mean `--format`?"),
     ("lint --fromat=json", "adcore lint: unknown option `--fromat`; did you mean `--format`?"),

@@ -529,7 +529,10 @@ def test_interleave_joins_forward_and_reverse_loops() -> None:
         ("%l2 = load %x, %k : f64", "%l2 = load %d, %k : f64"),  # reads what it writes
         ("%last = iadd %n, %minus : i64", "%last = iadd %n, %zero : i64"),  # other iterations
         ("    %sum = fadd", "    store %x, %i, %s\n    %sum = fadd"),  # the forward loop writes
-        ("%d = alloc %n {dtype = !f64, fill = 0.0} : array<f64, [?], c>", "%d = slice %x, %zero, %n, %one : array<f64, [?], strided>"),
+        (
+            "%d = alloc %n {dtype = !f64, fill = 0.0} : array<f64, [?], c>",
+            "%d = slice %x, %zero, %n, %one : array<f64, [?], strided>",
+        ),
     ],
 )
 def test_interleave_refuses(old: str, new: str) -> None:

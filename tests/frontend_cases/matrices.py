@@ -226,7 +226,9 @@ def stacked(a: Matrix) -> Matrix:
     return np.concatenate([a, a[:1] * 2.0, a[::-1]])
 
 
-@args(([[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]], 1), ([[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]], 0))
+@args(
+    ([[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]], 1), ([[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]], 0)
+)
 @autodiff
 def three(a: Array3[np.float64], k: int) -> float:
     x = a[0]
@@ -246,7 +248,9 @@ def picked(a: Array2[np.float64], k: Array1[np.int64]) -> float:
 
 @args((A,))
 @autodiff
-def annotated(a: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+def annotated(
+    a: np.ndarray[tuple[int, int], np.dtype[np.float64]],
+) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
     return a * 2.0
 
 

@@ -17,8 +17,34 @@ FLAG = True
 NOTHING = None
 
 FLOATS = [(1.5,), (-0.75,), (0.0,), (-0.0,), (1e200,), (INF,), (-INF,), (NAN,), (710.0,), (-1.0,), (1.0,)]
-PAIRS = [(1.5, 2.0), (-0.75, 3.0), (2.0, 0.0), (0.0, -1.0), (0.0, 0.0), (-8.0, 0.5), (-2.0, 3.0), (1e200, 2.0), (7.5, -2.0), (-7.5, 2.0), (INF, 2.0), (NAN, 1.0), (2.0, NAN)]
-INTS = [(7, 2), (-7, 2), (7, -2), (0, 5), (5, 0), (2**62, 2), (2**62, 4), (-(2**63), -1), (-(2**63), 1), (3, 40), (3, 41)]
+PAIRS = [
+    (1.5, 2.0),
+    (-0.75, 3.0),
+    (2.0, 0.0),
+    (0.0, -1.0),
+    (0.0, 0.0),
+    (-8.0, 0.5),
+    (-2.0, 3.0),
+    (1e200, 2.0),
+    (7.5, -2.0),
+    (-7.5, 2.0),
+    (INF, 2.0),
+    (NAN, 1.0),
+    (2.0, NAN),
+]
+INTS = [
+    (7, 2),
+    (-7, 2),
+    (7, -2),
+    (0, 5),
+    (5, 0),
+    (2**62, 2),
+    (2**62, 4),
+    (-(2**63), -1),
+    (-(2**63), 1),
+    (3, 40),
+    (3, 41),
+]
 ARGS = {}
 # Where the contract differs from CPython: integers end at 64 bits, and results whose class depends on a value are refused.
 REFUSED = {
@@ -373,7 +399,15 @@ def where_scalar(x: float) -> float:
 @args((1.5,), (-2.0,), (NAN,), (0.0,))
 @autodiff
 def numpy_scalars(x: float) -> float:
-    return np.abs(x) + np.maximum(x, 0.5) + np.sign(x) + np.floor(x) + np.power(x, 2) + np.square(x) + np.log1p(np.exp(-np.abs(x)))
+    return (
+        np.abs(x)
+        + np.maximum(x, 0.5)
+        + np.sign(x)
+        + np.floor(x)
+        + np.power(x, 2)
+        + np.square(x)
+        + np.log1p(np.exp(-np.abs(x)))
+    )
 
 
 @args((1.5,), (-2.0,), (0.0,))

@@ -8,8 +8,23 @@ from adcore.typing import Array1, Vector
 
 ARGS = {}
 ONE = [([1.0, -2.0, 3.5],), ([],), ([0.25],), ([5.0, 4.0, 3.0, 2.0],)]
-TWO = [([1.0, -2.0, 3.5], [2.0, 0.5, -1.0]), ([], []), ([0.25], [1.0, 2.0]), ([1.0, 2.0], [3.0]), ([1.0, 2.0], [1.0, 2.0, 3.0]), ([], [1.0])]
-INDEXED = [([1.0, -2.0, 3.5], 0), ([1.0, -2.0, 3.5], -1), ([1.0, -2.0, 3.5], 2), ([1.0, -2.0, 3.5], 3), ([1.0, -2.0, 3.5], -3), ([1.0, -2.0, 3.5], -4), ([], 0)]
+TWO = [
+    ([1.0, -2.0, 3.5], [2.0, 0.5, -1.0]),
+    ([], []),
+    ([0.25], [1.0, 2.0]),
+    ([1.0, 2.0], [3.0]),
+    ([1.0, 2.0], [1.0, 2.0, 3.0]),
+    ([], [1.0]),
+]
+INDEXED = [
+    ([1.0, -2.0, 3.5], 0),
+    ([1.0, -2.0, 3.5], -1),
+    ([1.0, -2.0, 3.5], 2),
+    ([1.0, -2.0, 3.5], 3),
+    ([1.0, -2.0, 3.5], -3),
+    ([1.0, -2.0, 3.5], -4),
+    ([], 0),
+]
 TABLE = np.array([1.0, 2.0, 4.0])
 WEIGHTS = np.linspace(0.0, 1.0, 5)
 
@@ -73,13 +88,31 @@ def functions(x: Vector) -> Vector:
 @args(*ONE)
 @autodiff
 def more_functions(x: Vector) -> Vector:
-    return np.arctan(x) + np.sinh(x) + np.cosh(x) + np.log2(x) + np.log10(x) + np.log1p(x) + np.expm1(x) + np.arctan2(x, 2.0)
+    return (
+        np.arctan(x)
+        + np.sinh(x)
+        + np.cosh(x)
+        + np.log2(x)
+        + np.log10(x)
+        + np.log1p(x)
+        + np.expm1(x)
+        + np.arctan2(x, 2.0)
+    )
 
 
 @args(*ONE)
 @autodiff
 def roundings(x: Vector) -> Vector:
-    return np.floor(x) + np.ceil(x) * 2 + np.trunc(x) * 3 + np.rint(x) * 4 + np.sign(x) + np.square(x) + np.fabs(x) + np.absolute(x)
+    return (
+        np.floor(x)
+        + np.ceil(x) * 2
+        + np.trunc(x) * 3
+        + np.rint(x) * 4
+        + np.sign(x)
+        + np.square(x)
+        + np.fabs(x)
+        + np.absolute(x)
+    )
 
 
 @args(*TWO)

@@ -22,7 +22,7 @@ def pick(w: Writer, table: Table, depth: int) -> Expr:
 
 def fit(w: Writer, e: Expr, low: float, high: float) -> Expr:
     """Bring a float (or an array's elements) between bounds: scaled where its own are known, else squashed. Wild programs sometimes do not."""
-    if low <= e.low and e.high <= high or (w.wild and w.chance(0.1)):
+    if (low <= e.low and e.high <= high) or (w.wild and w.chance(0.1)):
         return e
     low, high = max(low, -30.0), min(high, 30.0)
     if e.low == e.high and e.kind == "float":

@@ -37,7 +37,17 @@ def _of(node: ast.AST) -> set[str]:
             return {f"assign {type(target).__name__}", *(["chained assignment"] if more else [])}
         case ast.Slice():
             return {"slice", *(["slice with step"] if node.step is not None else [])}
-        case ast.Subscript() | ast.IfExp() | ast.While() | ast.If() | ast.Break() | ast.Continue() | ast.Raise() | ast.Assert() | ast.MatMult():
+        case (
+            ast.Subscript()
+            | ast.IfExp()
+            | ast.While()
+            | ast.If()
+            | ast.Break()
+            | ast.Continue()
+            | ast.Raise()
+            | ast.Assert()
+            | ast.MatMult()
+        ):
             return {name}
         case ast.FunctionDef(args=arguments) if arguments.defaults:
             return {"default argument"}

@@ -44,7 +44,8 @@ def program(seed: int) -> Program:
     active = [k for k, kind in enumerate(kinds) if kind in ("float", "vec")]
     wrt = tuple(active if rng.random() < 0.6 else sorted(rng.sample(active, rng.randint(1, len(active)))))
     chosen = ", ".join(repr(names[k]) for k in wrt)
-    text += f'\n\n@autodiff(mode="both", order=2, wrt=({chosen},))\n{body}'
+    order = ", order=2" if w.returns == "float" else ""
+    text += f'\n\n@autodiff(mode="both"{order}, wrt=({chosen},))\n{body}'
     return Program(text, tuple(arguments(rng, kinds, wild) for _ in range(POINTS)), wrt, seed)
 
 
@@ -71,7 +72,13 @@ def helper(w: Writer, known: list[Helper]) -> str:
     heads = [n if k < len(kinds) - optional else f"{n}=0.5" for k, n in enumerate(names)]
     for n, kind in zip(names, kinds, strict=True):
         w.names[n] = parameter(n, kind)
-    results = {"scalar": ["float"], "vector": ["vec"], "reduce": ["float"], "several": ["float", "float"], "procedure": []}[form]
+    results = {
+        "scalar": ["float"],
+        "vector": ["vec"],
+        "reduce": ["float"],
+        "several": ["float", "float"],
+        "procedure": [],
+    }[form]
     if form == "procedure":
         w.names["p0"] = Expr("p0", "vec", size="n", fresh=True)
     w.returns = results[0] if len(results) == 1 else "other"
@@ -141,7 +148,10 @@ def outcome(w: Writer) -> str:
         x = w.get(w.rng.choice(vectors))
         return f"{x.text} * {floating(w, 2).text}" if w.chance(0.7) else vector(w, 2).text
     terms = [floating(w, 2).text, *(f"0.5 * {n}" for n in floats[-6:])]
-    terms += [w.rng.choice([f"np.sum({n})", f"np.dot({n}, {n})", f"np.mean({n})", f"np.sum(np.sin({n}))"]) for n in vectors[-4:]]
+    terms += [
+        w.rng.choice([f"np.sum({n})", f"np.dot({n}, {n})", f"np.mean({n})", f"np.sum(np.sin({n}))"])
+        for n in vectors[-4:]
+    ]
     total = " + ".join(terms)
     return f"{total}, {floating(w, 3).text}" if w.returns == "tuple" else total
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import math
 import random
 import types
@@ -35,13 +36,21 @@ class Reference:
     """``f`` of a program as CPython runs it, with a decorator that does nothing."""
 
     def __init__(self, program: Program) -> None:
-        text = program.text.replace("from adcore import autodiff\n", "").replace("from adcore.typing import Vector\n", "")
+        text = program.text.replace("from adcore import autodiff\n", "").replace(
+            "from adcore.typing import Vector\n", ""
+        )
         tree = ast.fix_missing_locations(_Powers().visit(ast.parse(text)))
         self.code = compile(tree, f"<program {program.seed}>", "exec")
         self.function = self.load({})
 
     def load(self, modules: dict[str, Any]) -> Callable[..., Any]:
-        scope: dict[str, Any] = {"autodiff": _plain, "Vector": np.ndarray, "pow": _power, "_power": _power, "__builtins__": _builtins(modules)}
+        scope: dict[str, Any] = {
+            "autodiff": _plain,
+            "Vector": np.ndarray,
+            "pow": _power,
+            "_power": _power,
+            "__builtins__": _builtins(modules),
+        }
         exec(self.code, scope)
         found: Callable[..., Any] = scope["f"]
         return found
@@ -126,7 +135,11 @@ class _Shaken:
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self.library, name)
-        if not callable(found) or isinstance(found, type) or name in ("zeros", "ones", "array", "arange", "copy", "where", "full"):
+        if (
+            not callable(found)
+            or isinstance(found, type)
+            or name in ("zeros", "ones", "array", "arange", "copy", "where", "full")
+        ):
             return found
         return lambda *args, **keywords: _shake(found(*args, **keywords), self.rng)
 
@@ -161,8 +174,10 @@ def slope(along: Callable[[float], float | None]) -> Slope | None:
             continue
         a, b, c, d = (float(v) for v in around if v is not None)
         size = max(abs(a), abs(b), abs(c), abs(d), abs(middle))
-        rows.append(((a - 8 * b + 8 * c - d) / (12 * h), 8 * EPSILON * size / h, abs((c - middle) / h - (middle - b) / h)))
-    pairs = [(abs(p[0] - q[0]) + q[1], q[0]) for p, q in zip(rows, rows[1:], strict=False) if not math.isnan(p[0] - q[0])]
+        rows.append(
+            ((a - 8 * b + 8 * c - d) / (12 * h), 8 * EPSILON * size / h, abs((c - middle) / h - (middle - b) / h))
+        )
+    pairs = [(abs(p[0] - q[0]) + q[1], q[0]) for p, q in itertools.pairwise(rows) if not math.isnan(p[0] - q[0])]
     if not pairs or math.isnan(rows[-1][0]):
         return None
     error, value = min(pairs)

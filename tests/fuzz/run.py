@@ -9,7 +9,7 @@ import argparse
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from adcore.ir.opdef import REGISTRY
@@ -58,8 +58,7 @@ def options(seed: int) -> dict[str, bool]:
     return {"second": seed % 5 == 0, "apart": seed % 4 == 1, "verify": seed % 7 == 0}
 
 
-def interpreted(seeds: Sequence[int]) -> Summary:
-    summary = Summary()
+def interpreted(seeds: Sequence[int]) -> Iterator[tuple[Program, Result]]:
     for seed in seeds:
         made = program(seed)
         try:
@@ -67,8 +66,7 @@ def interpreted(seeds: Sequence[int]) -> Summary:
                 result = check(made, **options(seed))
         except TimeLimit:
             result = Result([Mismatch("hang", f"not done after {CHECK_SECONDS:.0f} s")])
-        summary.add(made, result)
-    return summary
+        yield made, result
 
 
 def reproducer(made: Program, seconds: float = 60.0) -> str:
@@ -114,11 +112,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     seeds = range(chosen.seed, chosen.seed + chosen.programs)
     start = time.monotonic()
     if chosen.compiled:
-        from fuzz.compiled import compiled
+        from fuzz.compiled import checked  # needs LLVM
 
-        summary = compiled(seeds)
+        results = checked(seeds)
     else:
-        summary = interpreted(seeds)
+        results = interpreted(seeds)
+    summary = Summary()
+    for made, result in results:
+        summary.add(made, result)
     if chosen.quiet:
         print(f"{summary.programs} programs, {len(summary.failures)} with mismatches")
     else:

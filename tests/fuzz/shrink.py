@@ -98,7 +98,11 @@ def _statements(tree: ast.Module) -> list[tuple[ast.AST, str, int]]:
         for field in ("body", "orelse"):
             block = getattr(owner, field, None)
             if isinstance(block, list):
-                found += [(owner, field, k) for k in reversed(range(len(block))) if not isinstance(block[k], ast.Import | ast.ImportFrom)]
+                found += [
+                    (owner, field, k)
+                    for k in reversed(range(len(block)))
+                    if not isinstance(block[k], ast.Import | ast.ImportFrom)
+                ]
     return found
 
 
@@ -125,7 +129,11 @@ def _expressions(tree: ast.Module) -> list[tuple[ast.AST, str, int | None, ast.e
             if isinstance(value, ast.expr) and field != "target":
                 found.append((owner, field, None, value))
             elif isinstance(value, list):
-                found += [(owner, field, k, v) for k, v in enumerate(value) if isinstance(v, ast.expr) and field not in ("targets", "decorator_list")]
+                found += [
+                    (owner, field, k, v)
+                    for k, v in enumerate(value)
+                    if isinstance(v, ast.expr) and field not in ("targets", "decorator_list")
+                ]
     return found
 
 

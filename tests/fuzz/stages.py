@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from adcore import ad, driver, passes
 from adcore.diagnostics import Diagnostic
 from adcore.frontend.project import Project
 from adcore.ir import interp
 from adcore.ir.core import Function, Module
-from adcore.ir.types import is_differentiable
+from adcore.ir.types import F64, is_differentiable
 from adcore.ir.verify import verify
 from adcore.source import SourceText
 from fuzz.generate import Program
@@ -30,26 +30,33 @@ class Rejected(Exception):
         return any(d.rule.startswith("compiler/") for d in self.findings)
 
 
+Runner: TypeAlias = "Callable[[Sequence[Any]], tuple[list[Any], str | None]]"
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A function at one stage: ``run(args)`` gives its results, or the name of the exception class that it raises."""
+
+    name: str
+    run: Runner
+
+
 @dataclass(slots=True)
 class Stages:
-    """``primals``, ``gradients``, ``tangents``: (name of the stage, module, function). ``hessian``: module and function, where asked for."""
+    """All stages of one program. Gradients take arguments and cotangents, tangents arguments and tangents, the hessian arguments and a vector."""
 
     primal: Function
-    wrt: tuple[int, ...]
     active: frozenset[str]  # ops on an active path of the optimised primal
-    primals: list[tuple[str, Module, str]] = field(default_factory=list)
-    gradients: list[tuple[str, Module, str]] = field(default_factory=list)
-    tangents: list[tuple[str, Module, str]] = field(default_factory=list)
-    hessian: tuple[Module, str] | None = None
+    trace: interp.Trace  # of the last primal run by the interpreter
+    primals: list[Stage] = field(default_factory=list)
+    gradients: list[Stage] = field(default_factory=list)
+    tangents: list[Stage] = field(default_factory=list)
+    hessian: Stage | None = None
 
     @property
     def outputs(self) -> list[int]:
         """Results that carry a derivative."""
         return [k for k, v in enumerate(self.primal.body.terminator.operands) if is_differentiable(v.type)]
-
-    def modules(self) -> list[Module]:
-        found = [m for _, m, _ in (*self.primals, *self.gradients, *self.tangents)]
-        return [*found, self.hessian[0]] if self.hessian else found
 
 
 def build(program: Program, *, second: bool = False, apart: bool = False, check: bool = False) -> Stages:
@@ -75,16 +82,23 @@ def build(program: Program, *, second: bool = False, apart: bool = False, check:
             raise
         return build(program, second=second, check=check)
     active = frozenset(op.name for op in found.primal.body.walk() if found.activity.participates(op))
-    stages = Stages(primal, program.wrt, active)
-    stages.primals = [("lowered", analysis.lowered, name), ("optimised", analysis.module, name)]
+    stages = Stages(primal, active, interp.Trace())
+    stages.primals = [
+        _stage("lowered", analysis.lowered, name),
+        _stage("optimised", analysis.module, name, stages.trace),
+    ]
     stages.gradients = _grown(source, ad.vjp(primal, program.wrt, "f.vjp")[0], check)
     stages.tangents = _grown(source, ad.jvp(primal, program.wrt, "f.jvp"), check)
-    if second and stages.outputs == [0] and primal.results == primal.results[:1] and not hasattr(primal.results[0], "rank"):
+    if second and len(primal.results) == 1 and primal.results[0] == F64:
         stages.hessian = _second(analysis.module.functions[name], analysis.module, program.wrt)
     return stages
 
 
-def _grown(source: Module, function: Function, check: bool) -> list[tuple[str, Module, str]]:
+def _stage(name: str, module: Module, function: str, trace: interp.Trace | None = None) -> Stage:
+    return Stage(name, lambda args: interpret(module, function, args, trace))
+
+
+def _grown(source: Module, function: Function, check: bool) -> list[Stage]:
     """A derivative as it was made, optimised, and lowered."""
     raw = Module({**source.functions, function.name: function}, source.constants)
     ad.complete(raw)
@@ -93,20 +107,23 @@ def _grown(source: Module, function: Function, check: bool) -> list[tuple[str, M
     new = [n for n in raw.functions if n not in source.functions]
     optimised = passes.run(raw, new, check=check)
     lowered = passes.run(optimised, new, passes.LOWERING, check=check)
-    return [(stage, module, function.name) for stage, module in (("", raw), ("optimised", optimised), ("lowered", lowered))]
+    made = (("as made", raw), ("optimised", optimised), ("lowered", lowered))
+    return [_stage(stage, module, function.name) for stage, module in made]
 
 
-def _second(primal: Function, source: Module, wrt: Sequence[int]) -> tuple[Module, str]:
+def _second(primal: Function, source: Module, wrt: Sequence[int]) -> Stage:
     gradient = ad.vjp(primal, wrt, "f.grad", 1.0)[0]
     module = Module({**source.functions, "f.grad": gradient}, source.constants)
     ad.complete(module)
     module = passes.run(module, [n for n in module.functions if n not in source.functions])
     module.functions["f.hvp"] = ad.jvp(module.functions["f.grad"], wrt, "f.hvp", keep=[1 + k for k in range(len(wrt))])
     ad.complete(module)
-    return passes.run(module, ["f.hvp"]), "f.hvp"
+    return _stage("second order", passes.run(module, ["f.hvp"]), "f.hvp")
 
 
-def interpret(module: Module, name: str, args: Sequence[Any], trace: interp.Trace | None = None) -> tuple[list[Any], str | None]:
+def interpret(
+    module: Module, name: str, args: Sequence[Any], trace: interp.Trace | None = None
+) -> tuple[list[Any], str | None]:
     """Results, or the name of the exception class that a guard raises."""
     try:
         return interp.run(module, name, copied(args), trace), None

@@ -48,7 +48,14 @@ MATH_ONLY: dict[str, Function] = {
 }  # fmt: skip
 STEPS: dict[str, Function] = {name: Function(-9, 9, lambda a, b: (a - 1, b + 1)) for name in ("floor", "ceil", "trunc")}
 NUMPY_STEPS: dict[str, Function] = {**STEPS, "rint": STEPS["floor"], "sign": Function(-9, 9, _within(-1, 1))}
-NUMPY_NAMES = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh"}
+NUMPY_NAMES = {
+    "asin": "arcsin",
+    "acos": "arccos",
+    "atan": "arctan",
+    "asinh": "arcsinh",
+    "acosh": "arccosh",
+    "atanh": "arctanh",
+}
 NUMPY_ONLY: dict[str, Function] = {
     "square": Function(-2, 2, _within(0, 4)), "abs": Function(-20, 20, _absolute), "negative": Function(-9, 9, lambda a, b: (-b, -a)),
     "reciprocal": Function(0.4, 9, lambda a, b: (1 / b, 1 / a)), "absolute": Function(-20, 20, _absolute),

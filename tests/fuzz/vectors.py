@@ -123,9 +123,7 @@ def free_slice(w: Writer, depth: int) -> Expr | None:
     low = integer(w, 1).text if w.chance(0.7) else ""
     high = integer(w, 1).text if w.chance(0.7) else ""
     w.count += 1
-    return Expr(
-        f"{a.text}[{low}:{high}{w.rng.choice(['', '', ':2', ':-1'])}]", "vec", a.low, a.high, f"free{w.count}"
-    )
+    return Expr(f"{a.text}[{low}:{high}{w.rng.choice(['', '', ':2', ':-1'])}]", "vec", a.low, a.high, f"free{w.count}")
 
 
 def created(w: Writer, depth: int) -> Expr:
