@@ -17,7 +17,11 @@ from fuzz.generate import Program
 from fuzz.reference import Outcome, Reference, copied, moved, slope
 from fuzz.stages import Rejected, Stage, Stages, build
 
-NOT_EXACT = re.compile(r"\*\*|\bpow|math\.(?!floor|ceil|trunc|sqrt|fabs|fmod|copysign|isfinite|isnan|isinf)|np\.(?!zeros|ones|array|where|full|abs|maximum|minimum|sqrt|floor|ceil|clip|arange|positive|negative|add|sub|mul|divide|square)|sum|mean|@|dot|prod")  # fmt: skip
+NOT_EXACT = re.compile(
+    r"\*\*|\bpow|math\.(?!floor|ceil|trunc|sqrt|fabs|fmod|copysign|isfinite|isnan|isinf)"
+    r"|np\.(?!zeros|ones|array|where|full|abs|maximum|minimum|sqrt|floor|ceil|clip|arange|positive|negative"
+    r"|add|sub|mul|divide|square)|sum|mean|@|dot|prod"
+)
 
 
 @dataclass(frozen=True, slots=True)
