@@ -142,12 +142,6 @@ def test_odd_project_files_do_not_end_a_build(toml: str, tmp_path: Path) -> None
     assert driver.compile_package(tmp_path, {"m": Path("m.py")}, None, ProjectOptions(), Report()) is not None
 
 
-def test_a_decorator_above_is_refused() -> None:
-    text = HEADER + "def timed(g):\n    return g\n@timed\n" + ENTRY.format(body="x")
-    (found,) = analyse(text).diagnostics
-    assert (found.name, found.span.line) == ("language/decorator-target", 8)
-
-
 def test_star_imports_of_libraries_do_not_leave_builtins_as_they_were() -> None:
     text = HEADER + "from numpy import *\n" + ENTRY.format(body="pow(x, 0.5)")
     assert {d.severity for d in analyse(text).diagnostics} == {"error"}

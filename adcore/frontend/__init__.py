@@ -62,11 +62,6 @@ def lower_module(
             report.add("language/decorator-target", span, target=f"`{_name(item)}`", reason=why)
             continue
         seen.add(_name(item))
-        if isinstance(item, Decorated) and item.function.decorator_list[0] is not item.decorator:
-            why = "the decorator above `autodiff` puts something else in its place; leave only `autodiff`"
-            span = scope.source.span_of_node(item.function.decorator_list[0])
-            report.add("language/decorator-target", span, target=f"`{_name(item)}`", reason=why)
-            continue
         entry = _build(builder, item, report)
         session.report(report)
         if entry is None and len(report) == before and not report.has_errors:
