@@ -84,6 +84,12 @@ FINDS: dict[str, tuple[str, tuple[int, ...], list[tuple[Any, ...]]]] = {
             return np.std(np.array([a, a])) + a
         """, (0,), [(-0.388,)],
     ),
+    "second derivative of a power by base and exponent where the exponent is 0": (
+        """
+        def f(a: float, b: float) -> float:
+            return (1.4 + a) ** b + (2.0 + b) ** a
+        """, (0, 1), [(0.0, 0.0), (0.0, 1.0), (0.5, 0.0)],
+    ),
     "invariants of a loop over a name that may be unbound": (
         """
         def f(a: float, b: float) -> float:

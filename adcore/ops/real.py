@@ -174,10 +174,9 @@ scalar(
 
 
 def _pow_base(b: Builder, a: Ops, r: Value) -> Value:
-    # e * x**(e-1), and 0 for e = 0 even where x**-1 is infinite
+    # e * x**(e-1), and 0 for e = 0 even where x**-1 is infinite; a test for e = 0 would drop its slope by e, which is 1/x there
     base, e = a
-    slope = b.fmul(e, b.pow(base, b.fsub(e, b.f64(1.0))))
-    return b.select(b.feq(e, b.f64(0.0)), b.f64(0.0), slope)
+    return b.zmul(e, b.pow(base, b.fsub(e, b.f64(1.0))))
 
 
 def _pow_exponent(b: Builder, a: Ops, r: Value) -> Value:

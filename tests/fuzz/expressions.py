@@ -119,6 +119,15 @@ def sum_of_two(w: Writer, depth: int) -> Expr:
     return Expr(f"({a.text} - {b.text})", "float", a.low - b.high, a.high - b.low)
 
 
+def both_ways(w: Writer, depth: int) -> Expr:
+    """A difference and its opposite: they are not one value."""
+    a, b = floating(w, min(depth - 1, 1)), floating(w, min(depth - 1, 1))
+    forms = ["(({0} - {1}) * math.cos({1} - {0}))", "(({0} - {1}) + 0.5 * ({1} - {0}))"]
+    form = w.rng.choice([*forms, "np.arctan2({0} - {1}, 2.0 + ({1} - {0}) ** 2)"])
+    extent = a.high - a.low + b.high - b.low
+    return Expr(form.format(a.text, b.text), "float", -extent, extent)
+
+
 def product(w: Writer, depth: int) -> Expr:
     a, b = floating(w, depth - 1), (floating if w.chance(0.85) else integer)(w, depth - 1)
     corners = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
@@ -225,7 +234,7 @@ def reduction(w: Writer, depth: int) -> Expr | None:
 
 FLOAT_LEAVES: Table = [(2, float_constant), (6, float_name), (5, element)]
 FLOATS: Table = [
-    *FLOAT_LEAVES, (5, sum_of_two), (6, product), (3, quotient), (2.5, power), (1.5, negative), (5, function), (1.5, function_of_two),
+    *FLOAT_LEAVES, (5, sum_of_two), (0.5, both_ways), (6, product), (3, quotient), (2.5, power), (1.5, negative), (5, function), (1.5, function_of_two),
     (1.2, extremum), (1.5, conditional), (0.8, from_integer), (0.4, step), (0.4, tuple_sum), (2, call), (2.5, reduction),
 ]  # fmt: skip
 

@@ -64,7 +64,9 @@ def module_constants(rng: random.Random) -> dict[str, tuple[str, Expr]]:
 def helper(w: Writer, known: list[Helper]) -> str:
     """A helper function's text; it is added to the known ones."""
     name = f"h{len(known)}"
-    form = w.rng.choice(["scalar", "scalar", "vector", "reduce", "several", "procedure"])
+    form = w.rng.choice(["scalar", "scalar", "vector", "reduce", "several", "procedure", "recursive"])
+    if form == "recursive":
+        return recursive(w, known)
     kinds = {"scalar": ["float"] * w.rng.choice([1, 2, 3]), "vector": ["vec", "float"], "reduce": ["vec", "float"],
              "several": ["float", "vec"], "procedure": ["vec", "float", "int"][: w.rng.choice([1, 2, 3])]}[form]  # fmt: skip
     names = [f"p{k}" for k in range(len(kinds))]
@@ -101,6 +103,28 @@ def helper(w: Writer, known: list[Helper]) -> str:
             w.line(f"return {floating(w, 3).text}")
     known.append(Helper(name, kinds, results, form == "procedure", optional))
     return "\n".join(w.lines) + "\n"
+
+
+def recursive(w: Writer, known: list[Helper]) -> str:
+    """Calls itself a few times, with a vector handed down; a call that is never inlined."""
+    name, takes_vector = f"h{len(known)}", w.chance(0.5)
+    w.names["p0"] = parameter("p0", "float")
+    vectors, handed = "", ""
+    if takes_vector:
+        w.names["p1"] = parameter("p1", "vec")
+        vectors, handed = ", p1: Vector", w.rng.choice([", p1", ", p1", ", p1[::-1]", ", 0.5 * p1"])
+    ends = floating(w, 2).text
+    down = floating(w, 1).text
+    w.names["inner"] = Expr("inner", "float")
+    lines = [
+        f"def {name}(p0: float, depth: int{vectors}) -> float:",
+        "    if depth <= 0:",
+        f"        return {ends}",
+        f"    inner = {name}({down}, depth - 1{handed})",
+        f"    return {floating(w, 2).text} + 0.5 * inner",
+    ]
+    known.append(Helper(name, ["float", "depth", *["vec"] * takes_vector], ["float"]))
+    return "\n".join(lines) + "\n"
 
 
 def same_length(line: str) -> bool:

@@ -71,9 +71,9 @@ def _nth(texts: Iterator[str], k: int) -> Iterator[str]:
 
 def edits(tree: ast.Module) -> Iterator[str]:
     """Texts of the module with one edit each: first those that remove most."""
-    for owner, field, k in _statements(tree):
-        for put in _replacements(getattr(owner, field)[k]):
-            yield _edited(tree, owner, field, k, put)
+    for block, name, at in _statements(tree):
+        for put in _replacements(getattr(block, name)[at]):
+            yield _edited(tree, block, name, at, put)
     for owner, field, k, node in _expressions(tree):
         for smaller in _parts(node):
             yield _edited(tree, owner, field, k, [smaller])

@@ -98,11 +98,23 @@ def assign_int(w: Writer, nesting: int) -> bool:
     e = integer(w, 2)
     if old and w.chance(0.5):
         name = w.rng.choice(old)
-        w.line(f"{name} = ({e.text}) % 7" if w.chance(0.6) else f"{name} += {w.rng.choice([1, 2, -1])}")
+        forms = [f"{name} = ({e.text}) % 7"] * 2 + [f"{name} = 3 - {name}", f"{name} = 2 * {name} % 7"]
+        forms.append(f"{name} += {w.rng.choice([1, 2, -1])}")
+        w.line(w.rng.choice(forms))
     else:
         name = w.fresh_name("int")
         w.line(f"{name} = {e.text}" if abs(e.low) + abs(e.high) < 40 else f"{name} = {e.text} % 7")
     bind(w, name, Expr(name, "int", -20, 20))
+    return True
+
+
+def weigh(w: Writer, nesting: int) -> bool:
+    """A term whose slope needs an integer that the loop changes."""
+    ints, floats = w.of_kind("int", assignable=True), w.of_kind("float", assignable=True)
+    if not w.loops or not ints or not floats:
+        return False
+    name = w.rng.choice(floats)
+    w.line(f"{name} = 0.5 * {name} + 0.05 * {w.rng.choice(ints)} * {floating(w, 1, -1.0, 1.0).text}")
     return True
 
 
@@ -326,7 +338,7 @@ def last_element(w: Writer, nesting: int) -> bool:
 
 
 SIMPLE: list[tuple[float, Statement]] = [
-    (5, assign_float), (5, augment_float), (1.2, assign_int), (0.6, assign_bool), (0.8, swap), (3, assign_vector), (3, store),
+    (5, assign_float), (5, augment_float), (1.5, assign_int), (0.8, weigh), (0.6, assign_bool), (0.8, swap), (3, assign_vector), (3, store),
     (2, store_slice), (1.5, augment_vector), (0.6, alias), (0.5, swap_arrays), (0.9, call_several), (0.9, call_procedure), (0.5, last_element),
 ]  # fmt: skip
 EXITS: list[tuple[float, Statement]] = [(0.9, leave), (0.35, early_return)]

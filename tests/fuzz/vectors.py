@@ -22,6 +22,8 @@ def argument(w: Writer, kind: str, depth: int) -> str:
             return vector(w, min(depth, 1)).text
         case "int":
             return integer(w, depth).text
+        case "depth":
+            return w.rng.choice(["0", "1", "2", "3", f"{integer(w, 0).text} % 4"])
         case _:
             return floating(w, depth).text
 
