@@ -365,9 +365,10 @@ _ROWS: tuple[Rule, ...] = (
         name="types/unstable-join",
         code="AD302",
         severity="error",
-        summary="a variable with different types on two paths",
+        summary="a variable with too many types",
         message="`{name}` is {first} on one path and {second} on another",
-        why="Compiled code needs one type for a variable at the place where the two paths meet.",
+        why="A variable may have up to four types where paths meet; what uses it is compiled once for each. This one has more, or "
+        "types that exist only while compiling, such as a range.",
         fix="Give the variable the same type on both paths, or use two names.",
     ),
     Rule(

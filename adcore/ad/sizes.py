@@ -65,6 +65,9 @@ class Sizes:
     def origin(self, size: Value) -> Value:
         """The integer itself, or what the array it was asked of traces to."""
         op = size.owner
+        if op is not None and op.name == "select":  # a broadcast size, and both say the same
+            a, b = self.origin(op.operands[1]), self.origin(op.operands[2])
+            return a if a is b else size
         if op is None or op.name != "dim":
             return size
         return self.dim(op.operands[0], op.attrs["axis"]) or size

@@ -30,7 +30,7 @@ from adcore.frontend.values import (
     describe,
 )  # fmt: skip
 from adcore.ir.core import Value
-from adcore.ir.types import BOOL, F64, I64
+from adcore.ir.types import BOOL, F64, I64, Scalar
 from adcore.suggest import suggest
 
 
@@ -150,7 +150,6 @@ def _builtin(ctx: Context, call: Call) -> Abstract:
         return _BUILTIN[call.name](ctx, call)
     reasons = {
         "print": "compiled code has no output; print the result outside",
-        "isinstance": "the types of compiled code are known before it runs",
         "any": "write a loop, or `np.any`", "all": "write a loop, or `np.all`",
         "sorted": "it is not compiled yet", "list": "lists are not compiled; make an array with `np.array`",
         "map": "write a loop", "filter": "write a loop", "open": "compiled code reads no files", "input": "compiled code reads no input",
@@ -270,6 +269,67 @@ def _len(ctx: Context, call: Call) -> Abstract:
             ctx.mismatch(call.node, "`len`", f"{describe(other, True)} has no length")
 
 
+def _isinstance(ctx: Context, call: Call) -> Abstract:
+    """Known when the text is lowered, but for numbers whose class depends on the path."""
+    take(ctx, call, 2, 2)
+    value, asked = call.args
+    classes = asked.items if isinstance(asked, TupleOf) else (asked,)
+    flags: list[bool | Value] = []
+    for cls in classes:
+        flag = _is_instance(ctx, value, cls)
+        if flag is None:
+            reason = f"whether {describe(value, True)} is one is not known; it knows `float`, `int`, `bool`, `tuple`, `np.ndarray`, `np.floating`"
+            wrong(ctx, call, reason)
+        flags.append(flag)
+    if any(flag is True for flag in flags):
+        return ctx.number(True)
+    open_flags = [flag for flag in flags if isinstance(flag, Value)]
+    if not open_flags:
+        return ctx.number(False)
+    made = open_flags[0]
+    for flag in open_flags[1:]:
+        made = ctx.b.or_(made, flag)
+    return Number(made, BOOL)
+
+
+def _is_instance(ctx: Context, value: Abstract, cls: Abstract) -> bool | Value | None:
+    """None: the class is not known."""
+    if cls == LibraryRef("numpy", "ndarray"):
+        return isinstance(value, ArrayRef)
+    if cls in (LibraryRef("builtins", "tuple"), LibraryRef("builtins", "list")):
+        assert isinstance(cls, LibraryRef)
+        return isinstance(value, TupleOf) and value.display == cls.name
+    if cls not in _CLASSES:
+        return None
+    if not isinstance(value, Number):
+        return False
+    kinds, numpy = _CLASSES[cls]
+    if value.kind is BOOL and value.numpy is not False and BOOL in kinds:
+        return None  # it may be Python's or NumPy's: a bool's class is not kept
+    if value.kind not in kinds:
+        return False
+    if numpy is None:
+        return True
+    if isinstance(value.numpy, bool):
+        return value.numpy is numpy
+    return value.numpy if numpy else ctx.b.not_(value.numpy)
+
+
+# The kinds whose numbers are of a class, and whether as NumPy's scalars, as Python's numbers, or as both
+_CLASSES: dict[LibraryRef, tuple[tuple[Scalar, ...], bool | None]] = {
+    LibraryRef("builtins", "float"): ((F64,), None),  # np.float64 is one
+    LibraryRef("builtins", "int"): ((I64, BOOL), False),
+    LibraryRef("builtins", "bool"): ((BOOL,), False),
+    LibraryRef("numpy", "float64"): ((F64,), True),
+    LibraryRef("numpy", "floating"): ((F64,), True),
+    LibraryRef("numpy", "int64"): ((I64,), True),
+    LibraryRef("numpy", "integer"): ((I64,), True),
+    LibraryRef("numpy", "bool"): ((BOOL,), True),
+    LibraryRef("numpy", "bool_"): ((BOOL,), True),
+    LibraryRef("numpy", "number"): ((F64, I64), True),
+}
+
+
 def _sum(ctx: Context, call: Call) -> Abstract:
     """Python's `sum`: from the left, starting with the int 0."""
     take(ctx, call, 1, 2, "start")
@@ -365,5 +425,5 @@ def _tuple(ctx: Context, call: Call) -> Abstract:
 
 _BUILTIN: dict[str, Callable[[Context, Call], Abstract]] = {
     "abs": _abs, "min": _extremum, "max": _extremum, "round": _round, "int": _int, "float": _float, "bool": _bool, "len": _len, "sum": _sum,
-    "pow": _pow, "divmod": _divmod, "range": _range, "enumerate": _enumerate, "zip": _zip, "reversed": _reversed, "tuple": _tuple,
+    "isinstance": _isinstance, "pow": _pow, "divmod": _divmod, "range": _range, "enumerate": _enumerate, "zip": _zip, "reversed": _reversed, "tuple": _tuple,
 }  # fmt: skip

@@ -142,6 +142,20 @@ class Context:
     depth: int = 0
     loop_needed: frozenset[str] = frozenset()
     """Names that the innermost loop carries, where exits may lead to its head or end."""
+    facts: dict[Value, bool] = field(default_factory=dict)
+    """SSA bools whose truth is known here, because control is in an arm that asked for it."""
+    absent: bool = False
+    """A value that may be None is None here: what CPython does with it then happens when it runs."""
+    outside: frozenset[Value] = frozenset()
+    """Tags of unions that the innermost loop does not change."""
+    doubt: tuple[tuple[Span, str], ...] = ()
+    """The assignments that gave the type which is decided here: what goes wrong goes wrong because of one of them."""
+    splits: int = 0
+    """How many decisions of types the arm stands under."""
+    peeled: int = 0
+    """How many loops around have their first iteration on its own."""
+    memo: dict[ast.expr, Abstract] | None = None
+    """What the expressions of the statement being lowered gave, so that it can be taken up again after a split; None: it cannot."""
 
     # --- places
 
@@ -187,11 +201,35 @@ class Context:
     def arm(self, region: Region) -> Iterator[None]:
         """Lower into `region` with copies of the state; the caller reads the state before the block ends."""
         state = self.fork()
+        known = self.facts, self.absent, self.doubt, self.memo, self.splits, self.peeled
+        self.facts, self.memo = dict(self.facts), None
         try:
             with self.b.inside(region):
                 yield
         finally:
             self.restore(state)
+            self.facts, self.absent, self.doubt, self.memo, self.splits, self.peeled = known
+
+    @contextmanager
+    def inside_loop(self, outside: frozenset[Value]) -> Iterator[None]:
+        """Lower the body of a loop that does not change the tags `outside`."""
+        around, self.outside = self.outside, outside
+        try:
+            yield
+        finally:
+            self.outside = around
+
+    def assume(self, cond: Value, truth: bool) -> None:
+        """From here to the end of the arm, `cond` is known."""
+        self.facts[cond] = truth
+        if cond.owner is None:
+            return
+        name, operands = cond.owner.name, cond.owner.operands
+        if name == "not_":
+            self.assume(operands[0], not truth)
+        elif (name, truth) in (("and_", True), ("or_", False)):
+            for operand in operands:
+                self.assume(operand, truth)
 
     # --- values
 
@@ -274,12 +312,7 @@ class Context:
         fields = {"name": node.id, "first": conflict.first, "second": conflict.second}
         if any(found.rule == "types/unstable-join" and found.fields == fields for found in self.session.findings):
             raise Silent
-        hint = None
-        if {conflict.first, conflict.second} <= {"int", "float", "np.float64"} and conflict.related:
-            line = next(
-                (span.line for span, text in conflict.related if text.startswith("int")), conflict.related[0][0].line
-            )
-            hint = f"Make it a float in line {line}, with `float(...)`."
+        hint = "A variable may have four types; give it another name where its type changes."
         raise Reject("types/unstable-join", self.span(node), None, hint, conflict.related, **fields)
 
     def unknown_name(self, node: ast.Name) -> NoReturn:

@@ -5,9 +5,13 @@ Invariant: none of them leaves `lower_module`.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from adcore.source import Span
+
+if TYPE_CHECKING:
+    from adcore.frontend.values import UnionOf
+    from adcore.ir.core import Value
 
 
 class Reject(Exception):
@@ -33,6 +37,16 @@ class Reject(Exception):
 
 class Silent(Exception):
     """Something failed that has been reported already (a value of a broken statement, a broken helper)."""
+
+
+class NeedSplit(Exception):
+    """A value is used whose type depends on `tag`: the text around its use is lowered once for each truth of it."""
+
+    def __init__(self, tag: Value, union: UnionOf, span: Span) -> None:
+        super().__init__("a type is not decided")
+        self.tag = tag
+        self.union = union
+        self.span = span
 
 
 class NeedInline(Exception):

@@ -12,6 +12,7 @@ from adcore.frontend.context import Context
 from adcore.frontend.joins import cheap, choose, choose_arms, valued_arm
 from adcore.frontend.numpy_calls import METHODS
 from adcore.frontend.products import product
+from adcore.frontend.unions import decide, resolved_value
 from adcore.frontend.values import (
     Abstract,
     ArrayRef,
@@ -51,15 +52,26 @@ _REFUSED: dict[type[ast.expr], tuple[str, str, str | None]] = {
 
 
 def lower(ctx: Context, node: ast.expr) -> Abstract:
-    """The value of an expression."""
+    """The value of an expression, of one type."""
+    return decide(ctx, lower_any(ctx, node), node)
+
+
+def lower_any(ctx: Context, node: ast.expr) -> Abstract:
+    """The value of an expression, whose type may still be in doubt: for what passes it on."""
+    memo = ctx.memo
+    if memo is not None and node in memo:
+        return memo[node]
     ctx.depth += 1
     try:
         if ctx.depth > DEEPEST:
             ctx.expression(node, "this expression", "it is nested too deeply", "Split it with variables.")
         with ctx.at(node):
-            return _lower(ctx, node)
+            value = _lower(ctx, node)
     finally:
         ctx.depth -= 1
+    if memo is not None:
+        memo[node] = value
+    return value
 
 
 def _lower(ctx: Context, node: ast.expr) -> Abstract:
@@ -81,7 +93,7 @@ def _lower(ctx: Context, node: ast.expr) -> Abstract:
         case ast.IfExp():
             return _conditional(ctx, node)
         case ast.Tuple() | ast.List():
-            items = tuple(lower(ctx, item) for item in node.elts)
+            items = tuple(lower_any(ctx, item) for item in node.elts)
             return TupleOf(items, "tuple" if isinstance(node, ast.Tuple) else "list")
         case ast.Subscript():
             return _subscript(ctx, node)
@@ -179,6 +191,11 @@ def lower_value(ctx: Context, node: ast.expr) -> Abstract:
     return constant_of(ctx, lower(ctx, node))
 
 
+def lower_arm_value(ctx: Context, node: ast.expr) -> Abstract:
+    """The value of an expression that is lowered in an arm."""
+    return resolved_value(ctx, lambda: constant_of(ctx, lower_any(ctx, node)))
+
+
 def binary(ctx: Context, symbol: str, left: Abstract, right: Abstract, node: ast.AST) -> Abstract:
     left, right = constant_of(ctx, left), constant_of(ctx, right)
     match left, right:
@@ -208,7 +225,9 @@ def _compare(ctx: Context, node: ast.Compare) -> Abstract:
         first = _compare_pair(ctx, node, node.ops[k], left, right)
         if k + 1 == len(node.ops):
             return first
-        return _both(ctx, truth(ctx, first, node), lambda: link(k + 1, right), node, is_and=True)
+        return _both(
+            ctx, truth(ctx, first, node), lambda: resolved_value(ctx, lambda: link(k + 1, right)), node, is_and=True
+        )
 
     return link(0, left)
 
@@ -220,6 +239,8 @@ def _compare_pair(ctx: Context, node: ast.Compare, op: ast.cmpop, left: Abstract
         ctx.expression(node, "`in`", "numbers are compared one by one", "Compare with each value, or write a loop.")
     name = arith.COMPARISONS[type(op)]
     match left, right:
+        case (NoneValue(), NoneValue() | Number()) | (Number(), NoneValue()) if isinstance(op, ast.Eq | ast.NotEq):
+            return ctx.number((left == right) is isinstance(op, ast.Eq))
         case Number(), Number():
             return arith.compare(ctx, name, left, right)
         case (ArrayRef() | Number(), ArrayRef() | Number()):
@@ -272,17 +293,17 @@ def _and_or(ctx: Context, is_and: bool, first: Abstract, second: ast.expr, node:
     if cond.const is not None:
         return lower_value(ctx, second) if cond.const == is_and else first
     if isinstance(first, Number) and first.kind is BOOL:
-        return _both(ctx, first, lambda: lower_value(ctx, second), second, is_and)
+        return _both(ctx, first, lambda: lower_arm_value(ctx, second), second, is_and)
     if is_and:
-        return choose(ctx, cond.value, lambda: lower_value(ctx, second), lambda: first)
-    return choose(ctx, cond.value, lambda: first, lambda: lower_value(ctx, second))
+        return choose(ctx, cond.value, lambda: lower_arm_value(ctx, second), lambda: first)
+    return choose(ctx, cond.value, lambda: first, lambda: lower_arm_value(ctx, second))
 
 
 def _both(ctx: Context, first: Number, second: Callable[[], Abstract], node: ast.AST, is_and: bool) -> Abstract:
     """`first and second` of bools: without a branch where the second is cheap and cannot raise."""
     if first.const is not None:
         return second() if first.const == is_and else first
-    arm, value = valued_arm(ctx, second)
+    arm, value = valued_arm(ctx, second, (first.value, is_and))
     if isinstance(value, Number) and value.kind is BOOL and cheap(arm.region) and arm.env == ctx.env:
         ctx.b.region.ops.extend(arm.region.ops)
         op = "and_" if is_and else "or_"
@@ -299,7 +320,7 @@ def _conditional(ctx: Context, node: ast.IfExp) -> Abstract:
     cond = truth(ctx, lower_value(ctx, node.test), node.test)
     if cond.const is not None:
         return lower_value(ctx, node.body if cond.const else node.orelse)
-    value = choose(ctx, cond.value, lambda: lower_value(ctx, node.body), lambda: lower_value(ctx, node.orelse))
+    value = choose(ctx, cond.value, lambda: lower_arm_value(ctx, node.body), lambda: lower_arm_value(ctx, node.orelse))
     if isinstance(value, Conflict):
         ctx.mismatch(
             node, "the conditional expression", f"it is {value.first} on one side and {value.second} on the other"

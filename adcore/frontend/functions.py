@@ -25,6 +25,7 @@ from adcore.frontend.shapes import (
     Shape,
     StaticShape,
     TupleShape,
+    UnionShape,
     coerce,
     leaf_types,
     rebuild,
@@ -45,6 +46,7 @@ from adcore.frontend.values import (
     Origin,
     Text,
     TupleOf,
+    UnionOf,
     describe,
 )
 from adcore.ir.build import Builder
@@ -349,6 +351,8 @@ def _without_literals(shape: Shape) -> Shape:
             return replace(shape, literal=False)
         case TupleShape():
             return TupleShape(tuple(_without_literals(item) for item in shape.items), shape.display)
+        case UnionShape():
+            return UnionShape(tuple(_without_literals(part) for part in shape.parts))
         case _:
             return shape
 
@@ -377,10 +381,22 @@ def hands_out(value: Abstract) -> bool:
             return value.origin is not Origin.FRESH
         case TupleOf():
             return any(hands_out(item) for item in value.items)
+        case UnionOf():
+            return any(map(_handed_out, (shape for shape, _ in value.parts)))
         case Number() | NoneValue():
             return False
         case _:
             return True
+
+
+def _handed_out(part: Shape) -> bool:
+    match part:
+        case ArrayShape():
+            return part.origin is not Origin.FRESH
+        case TupleShape():
+            return any(map(_handed_out, part.items))
+        case _:
+            return False
 
 
 # Bodies

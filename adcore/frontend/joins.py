@@ -7,7 +7,7 @@ what an arm that left the function would have bound does not matter; values that
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from adcore.frontend.context import Context
 from adcore.frontend.shapes import (
@@ -23,10 +23,10 @@ from adcore.frontend.shapes import (
     rebuild,
     shape_of,
 )  # fmt: skip
-from adcore.frontend.values import Abstract, ArrayRef, Binding, Conflict, Number, TupleOf, describe
+from adcore.frontend.values import Abstract, ArrayRef, Binding, Conflict, Number, TupleOf, UnionOf, describe
 from adcore.ir.core import Region, Value
 from adcore.ir.opdef import REGISTRY, Cost, Effect
-from adcore.ir.types import Type, join
+from adcore.ir.types import BOOL, Type, join
 from adcore.source import Span
 
 EXITS = ("return", "break")
@@ -42,9 +42,12 @@ class Arm:
     gone: bool = False
 
 
-def lower_arm(ctx: Context, fill: Callable[[], None]) -> Arm:
+def lower_arm(ctx: Context, fill: Callable[[], None], *given: tuple[Value, bool]) -> Arm:
+    """`given` is what holds in the arm."""
     arm = Arm(Region())
     with ctx.arm(arm.region):
+        for cond, truth in given:
+            ctx.assume(cond, truth)
         fill()
         arm.env, arm.live, arm.gone = ctx.env, ctx.live, ctx.gone
     return arm
@@ -82,10 +85,15 @@ class Phis:
         self.regions = (first, second)
         self.pairs: list[tuple[Value, Value]] = []
         self.results: list[Value] = []
+        self.cond: Value | None = None
+        self.negated: Value | None = None
 
     def slot(self, a: Value, b: Value) -> Callable[[], Value]:
         if a is b:
             return lambda: a
+        flags = _constant_flags(a, b)
+        if flags is not None:
+            return lambda: self._flag(*flags)
         if (a, b) in self.pairs:
             k = self.pairs.index((a, b))
         else:
@@ -93,7 +101,19 @@ class Phis:
             k = len(self.pairs) - 1
         return lambda: self.results[k]
 
+    def _flag(self, first: bool, second: bool) -> Value:
+        """A flag that is known in both arms: the condition itself, which later branches then know."""
+        if first == second:
+            return self.ctx.b.const(first)
+        assert self.cond is not None
+        if first:
+            return self.cond
+        if self.negated is None:
+            self.negated = self.ctx.b.not_(self.cond)
+        return self.negated
+
     def finish(self, cond: Value) -> None:
+        self.cond = cond
         b = self.ctx.b
         for region, values in zip(self.regions, ([p[0] for p in self.pairs], [p[1] for p in self.pairs]), strict=True):
             with b.inside(region):
@@ -220,6 +240,12 @@ class Phis:
         return self.slot(sides[0], sides[1])
 
 
+def _constant_flags(a: Value, b: Value) -> tuple[bool, bool] | None:
+    if a.type != BOOL or a.owner is None or b.owner is None or a.owner.name != "const" or b.owner.name != "const":
+        return None
+    return bool(a.owner.attrs["value"]), bool(b.owner.attrs["value"])
+
+
 def join_ir_types(x: Value, y: Value) -> Type:
     joined = join(x.type, y.type)
     assert joined is not None, f"{x.type} and {y.type} were joined"
@@ -239,16 +265,16 @@ def same_constant(a: Number, b: Number) -> bool:
 
 
 def locate(binding: Binding, *sources: Binding | None) -> Binding:
-    """Tell a fresh conflict where its two types come from."""
-    conflict = binding.value
-    if not isinstance(conflict, Conflict) or conflict.related:
+    """Tell a fresh conflict or union where its types come from."""
+    value = binding.value
+    if not isinstance(value, Conflict | UnionOf) or value.related:
         return binding
     related: list[tuple[Span, str]] = []
     for source in sources:
-        if source is None or source.span is None or isinstance(source.value, Conflict):
+        if source is None or source.span is None or isinstance(source.value, Conflict | UnionOf):
             continue
         related.append((source.span, f"{describe(source.value)} here"))
-    return Binding(Conflict(conflict.first, conflict.second, tuple(related)), binding.defined, binding.span)
+    return Binding(replace(value, related=tuple(related)), binding.defined, binding.span)
 
 
 def cheap(region: Region) -> bool:
@@ -260,16 +286,16 @@ def cheap(region: Region) -> bool:
     return True
 
 
-def valued_arm(ctx: Context, make: Callable[[], Abstract]) -> tuple[Arm, Abstract]:
+def valued_arm(ctx: Context, make: Callable[[], Abstract], *given: tuple[Value, bool]) -> tuple[Arm, Abstract]:
     """An arm that computes a value."""
     made: list[Abstract] = []
-    arm = lower_arm(ctx, lambda: made.append(make()))
+    arm = lower_arm(ctx, lambda: made.append(make()), *given)
     return arm, made[0]
 
 
 def choose(ctx: Context, cond: Value, first: Callable[[], Abstract], second: Callable[[], Abstract]) -> Abstract:
     """The value of `first` if `cond`, else of `second`: a select where both are cheap, else an `if`."""
-    return choose_arms(ctx, cond, valued_arm(ctx, first), valued_arm(ctx, second))
+    return choose_arms(ctx, cond, valued_arm(ctx, first, (cond, True)), valued_arm(ctx, second, (cond, False)))
 
 
 def choose_arms(ctx: Context, cond: Value, first: tuple[Arm, Abstract], second: tuple[Arm, Abstract]) -> Abstract:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from adcore.frontend import arrays
 from adcore.frontend.arith import as_int, int_binary
@@ -23,21 +24,28 @@ from adcore.frontend.shapes import (
     NumberShape,
     Shape,
     TupleShape,
+    UnionShape,
     binding_shape,
     coerce,
     join_bindings,
     leaf_types,
     poison,
     rebuild,
+    shape_of,
 )  # fmt: skip
+from adcore.frontend.unions import LARGEST_UNSWITCHED, decide, resolved, resolved_value, tags_in_reach
 from adcore.frontend.values import Abstract, ArrayRef, Binding, Broken, Iteration, Number, RangeOf, TupleOf, describe
 from adcore.ir.core import Op, Region, Value
 from adcore.ir.types import BOOL, I64, Type
 
+Element = Callable[[Value], Abstract]
+Counted = tuple[Value, Value, Value, Element]
+"""Bounds and step of a counter, and the item that belongs to it."""
 RunBlock = Callable[[Context, Sequence[ast.stmt], frozenset[str]], None]
 Assign = Callable[[Context, ast.expr, Abstract, ast.stmt], None]
 LARGEST_UNROLLED = 64
 LARGEST_ATTEMPTS = 20
+LARGEST_PEELED = 3
 
 
 def plain(shape: Shape | None) -> Shape | None:
@@ -47,6 +55,8 @@ def plain(shape: Shape | None) -> Shape | None:
             return replace(shape, literal=False)
         case TupleShape():
             return TupleShape(tuple(s for item in shape.items if (s := plain(item)) is not None), shape.display)
+        case UnionShape():
+            return UnionShape(tuple(s for part in shape.parts if (s := plain(part)) is not None))
         case _:
             return shape
 
@@ -161,14 +171,16 @@ def carried_names(ctx: Context, node: ast.For | ast.While, found: Exits) -> Carr
     return Carried(ctx, names, shapes, before, augmented)
 
 
-def settle(ctx: Context, carried: Carried, attempt: Callable[[], tuple[dict[str, Binding], bool]]) -> None:
-    """Repeat `attempt` (which gives the state at the end of the body) until the assumption holds."""
+def settle(
+    ctx: Context, carried: Carried, attempt: Callable[[], tuple[dict[str, Binding], bool]]
+) -> dict[str, Binding]:
+    """Repeat `attempt` (which gives the state at the end of the body) until the assumption holds; that state."""
     findings, failed = len(ctx.session.findings), ctx.frame.failed
     for _ in range(LARGEST_ATTEMPTS):
         env, gone = attempt()
         wider = carried.widened(env, gone)
         if wider is None:
-            return
+            return env
         del ctx.session.findings[findings:]
         ctx.frame.failed = failed
         carried.shapes = wider
@@ -205,20 +217,25 @@ def lower_for(ctx: Context, node: ast.For, iterable: Abstract, block: RunBlock, 
     if isinstance(iterable, TupleOf):
         unroll(ctx, node, list(iterable.items), block, assign)
         return
-    low, high, step, element = iteration(ctx, iterable, node.iter)
+    lower_counted(ctx, node, iteration(ctx, iterable, node.iter), block, assign)
+
+
+def lower_counted(ctx: Context, node: ast.For, counted: Counted, block: RunBlock, assign: Assign) -> None:
+    low, high, step, element = counted
     found = exits(node.body)
     has_exits = found.breaks or found.returns
     outer_break = ctx.env.pop("break", None)
     carried = carried_names(ctx, node, found)
     region = Region()
     start = ctx.fork()
+    outside = tags_in_reach(ctx)
 
     def attempt() -> tuple[dict[str, Binding], bool]:
         nonlocal region
         index = Value(I64, _hint(node.target))
         params = carried.params()
         region = Region([index, *params])
-        with ctx.arm(region):
+        with ctx.arm(region), ctx.inside_loop(outside):
             carried.enter(ctx.env, params)
             with ctx.at(node.target):
                 assign(ctx, node.target, element(index), node)
@@ -231,13 +248,64 @@ def lower_for(ctx: Context, node: ast.For, iterable: Abstract, block: RunBlock, 
                     ctx.b.yield_(*flag, *carried.leaves(env, gone))
         return env, gone
 
-    settle(ctx, carried, attempt)
+    end = settle(ctx, carried, attempt)
     ctx.restore(start)
+    enter_decided(ctx, carried, node)
+    if peeling_helps(carried, end, node) and constant_step(step) in (1, -1):
+        if outer_break is not None:
+            ctx.env["break"] = outer_break
+        _peel(ctx, node, carried, counted, block, assign)
+        return
     inits = carried.leaves(ctx.env)
     types = [*carried.types(), *([I64] if has_exits else [])]
     op = ctx.b.op("for", [low, high, step, *inits], {"exits": has_exits}, types, [region])
     name_results(op, carried)
     leave(ctx, node, carried, found, op.results[: len(inits)], outer_break, block)
+
+
+def enter_decided(ctx: Context, carried: Carried, node: ast.For | ast.While) -> None:
+    """A name of several types that enters the loop is decided before: in each copy of the loop it often keeps its type."""
+    if ctx.splits < LARGEST_UNSWITCHED:
+        for name in carried.names:
+            binding = ctx.env.get(name)
+            if binding is not None and isinstance(carried.shapes[name].value, UnionShape):
+                decide(ctx, binding.value, node)
+
+
+def peeling_helps(carried: Carried, end: dict[str, Binding], node: ast.For | ast.While) -> bool:
+    """Some name has several types at the head of the body only because of what it starts with: each iteration gives one of them."""
+    found = exits(node.body)
+    if found.breaks or found.returns or node.orelse or carried.ctx.splits + carried.ctx.peeled >= LARGEST_PEELED:
+        return False
+    return any(
+        isinstance(carried.shapes[name].value, UnionShape) and not isinstance(shape_of(end[name].value), UnionShape)
+        for name in carried.names
+        if name in end
+    )
+
+
+def _peel(ctx: Context, node: ast.For, carried: Carried, counted: Counted, block: RunBlock, assign: Assign) -> None:
+    """The first iteration on its own, then a loop whose names keep their types."""
+    low, high, step, element = counted
+    b = ctx.b
+    up = constant_step(step) == 1
+    needed = ctx.frame.liveness.needed_after(node) | ctx.loop_needed
+
+    def run() -> None:
+        ctx.peeled += 1
+        resolved(ctx, partial(assign, ctx, node.target, element(low), node), node, frozenset(carried.names) | needed)
+        run_body(ctx, node, carried, exits(node.body), block)
+        if not ctx.gone:
+            ctx.live = True
+            rest = (ctx.b.iadd(low, step), high, step, element)
+            resolved(ctx, partial(lower_counted, ctx, node, rest, block, assign), node, needed)
+
+    cond = b.ilt(low, high) if up else b.igt(low, high)
+    join_arms(ctx, cond, lower_arm(ctx, run, (cond, True)), lower_arm(ctx, lambda: None, (cond, False)), needed)
+
+
+def constant_step(step: Value) -> int | None:
+    return int(step.owner.attrs["value"]) if step.owner is not None and step.owner.name == "const" else None
 
 
 def _hint(target: ast.expr) -> str | None:
@@ -287,11 +355,8 @@ def leave(
 
 # What a loop runs over
 
-Element = Callable[[Value], Abstract]
 
-
-def iteration(ctx: Context, iterable: Abstract, node: ast.expr) -> tuple[Value, Value, Value, Element]:
-    """Bounds and step of the counter, and the item that belongs to it."""
+def iteration(ctx: Context, iterable: Abstract, node: ast.expr) -> Counted:
     if isinstance(iterable, RangeOf):
         return iterable.low.value, iterable.high.value, iterable.step.value, lambda i: counter(iterable, i)
     size, item = positions(ctx, iterable, node)
@@ -412,7 +477,7 @@ def unroll(ctx: Context, node: ast.For, items: list[Abstract], block: RunBlock, 
         )
     needed = ctx.frame.liveness.needed_at_head(node) | ctx.loop_needed
     for k, item in enumerate(items):
-        assign(ctx, node.target, item, node)
+        resolved(ctx, partial(assign, ctx, node.target, item, node), node, needed)
         block(ctx, node.body, needed)
         if ctx.live is False:
             return
@@ -428,7 +493,8 @@ def unroll(ctx: Context, node: ast.For, items: list[Abstract], block: RunBlock, 
                 def stop() -> None:
                     ctx.live = False
 
-                join_arms(ctx, cond, lower_arm(ctx, more), lower_arm(ctx, stop), needed)
+                then, other = lower_arm(ctx, more, (cond, True)), lower_arm(ctx, stop, (cond, False))
+                join_arms(ctx, cond, then, other, needed)
             return
     if node.orelse:
         block(ctx, node.orelse, ctx.frame.liveness.needed_after(node))
@@ -449,13 +515,14 @@ def lower_while(ctx: Context, node: ast.While, test: Callable[[Context], Number]
         return
     carried = carried_names(ctx, node, found)
     start = ctx.fork()
+    outside = tags_in_reach(ctx)
     region, endless = Region(), False
 
     def attempt() -> tuple[dict[str, Binding], bool]:
         nonlocal region, endless
         params = carried.params()
         region = Region(params)
-        with ctx.arm(region):
+        with ctx.arm(region), ctx.inside_loop(outside):
             carried.enter(ctx.env, params)
             run_body(ctx, node, carried, found, block)
             flag, endless = _again(ctx, found, test)
@@ -465,8 +532,14 @@ def lower_while(ctx: Context, node: ast.While, test: Callable[[Context], Number]
                     ctx.b.yield_(flag, *carried.leaves(env, gone))
         return env, gone
 
-    settle(ctx, carried, attempt)
+    end = settle(ctx, carried, attempt)
     ctx.restore(start)
+    enter_decided(ctx, carried, node)
+    if peeling_helps(carried, end, node):
+        if outer_break is not None:
+            ctx.env["break"] = outer_break
+        _peel_while(ctx, node, carried, first, test, block)
+        return
 
     def loop() -> list[Value]:
         inits = carried.leaves(ctx.env)
@@ -476,6 +549,26 @@ def lower_while(ctx: Context, node: ast.While, test: Callable[[Context], Number]
 
     results = loop() if first.const else _guarded(ctx, first, loop, carried)
     leave(ctx, node, carried, found, results, outer_break, block, endless)
+
+
+def _peel_while(
+    ctx: Context, node: ast.While, carried: Carried, first: Number, test: Callable[[Context], Number], block: RunBlock
+) -> None:
+    needed = ctx.frame.liveness.needed_after(node) | ctx.loop_needed
+
+    def run() -> None:
+        ctx.peeled += 1
+        run_body(ctx, node, carried, exits(node.body), block)
+        if not ctx.gone:
+            ctx.live = True
+            resolved(ctx, partial(lower_while, ctx, node, test, block), node, needed)
+
+    if first.const:
+        run()
+        ctx.peeled -= 1
+        return
+    cond = first.value
+    join_arms(ctx, cond, lower_arm(ctx, run, (cond, True)), lower_arm(ctx, lambda: None, (cond, False)), needed)
 
 
 def _guarded(ctx: Context, first: Number, loop: Callable[[], list[Value]], carried: Carried) -> list[Value]:
@@ -495,13 +588,13 @@ def _again(ctx: Context, found: Exits, test: Callable[[Context], Number]) -> tup
         return b.const(False), False
     if not (found.breaks or found.returns):
         ctx.live = True
-        number = test(ctx)
+        number = _tested(ctx, test)
         return number.value, number.const is True
     made: list[Number] = []
 
     def run_test() -> None:
         ctx.live = True
-        made.append(test(ctx))
+        made.append(_tested(ctx, test))
 
     stay = go_on(ctx, found)
     then = lower_arm(ctx, run_test)
@@ -513,3 +606,10 @@ def _again(ctx: Context, found: Exits, test: Callable[[Context], Number]) -> tup
     with ctx.arm(other):
         b.yield_(b.const(False))
     return b.op("if", [stay], {}, [BOOL], [then.region, other]).result, False
+
+
+def _tested(ctx: Context, test: Callable[[Context], Number]) -> Number:
+    """The test of a `while`, for each type that its operands may have at the end of the body."""
+    number = resolved_value(ctx, lambda: test(ctx))
+    assert isinstance(number, Number)
+    return number

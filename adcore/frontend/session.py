@@ -95,7 +95,12 @@ class Session:
         return name
 
     def report(self, report: Report) -> None:
-        """Hand the findings over."""
+        """Hand the findings over, each once: text that is lowered for several types says the same for each."""
+        said = set()
         for found in self.findings:
+            key = (found.rule, found.span, found.suggestion, found.hint, repr(found.fields))
+            if key in said:
+                continue
+            said.add(key)
             report.add(found.rule, found.span, found.suggestion, found.related, found.hint, **found.fields)
         self.findings.clear()

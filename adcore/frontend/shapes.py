@@ -2,7 +2,8 @@
 
 A shape is the type level of an abstract value: how many SSA values carry it and of which types. `join_shapes` is
 associative and only ever widens, so the fixpoint over a loop's carried variables ends. Numbers join with equal kinds, bool
-widens to int, and a literal int widens to float where it is exact; provenance becomes dynamic where the two sides differ.
+widens to int, and a literal int widens to float where it is exact; provenance becomes dynamic where the two sides differ. What has no
+common form becomes a union of at most `LARGEST_UNION` parts; with more it is a conflict, which may not be used.
 """
 
 from __future__ import annotations
@@ -11,13 +12,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from adcore.frontend.values import Abstract, ArrayRef, Binding, Broken, Conflict, Number, Origin, TupleOf, describe
+from adcore.frontend.values import (
+    Abstract,
+    ArrayRef,
+    Binding,
+    Broken,
+    Conflict,
+    FunctionRef,
+    LibraryRef,
+    ModuleRef,
+    NoneValue,
+    Number,
+    Origin,
+    Text,
+    TupleOf,
+    UnionOf,
+    describe,
+)
 from adcore.ir.build import Builder
 from adcore.ir.core import Value
 from adcore.ir.types import BOOL, F64, I64, Array, Scalar, Type
 from adcore.ir.types import join as join_types
 
 LARGEST_EXACT = 2**53
+LARGEST_UNION = 4
 _GUARDED = (
     Origin.FRESH,
     Origin.PARAMETER,
@@ -61,7 +79,14 @@ class ConflictShape:
     value: Conflict
 
 
-Shape: TypeAlias = NumberShape | ArrayShape | TupleShape | StaticShape | ConflictShape
+@dataclass(frozen=True, slots=True)
+class UnionShape:
+    """Parts of which no two have a common form, in the order of `_rank`."""
+
+    parts: tuple[Shape, ...]
+
+
+Shape: TypeAlias = NumberShape | ArrayShape | TupleShape | StaticShape | ConflictShape | UnionShape
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +111,8 @@ def shape_of(value: Abstract) -> Shape:
             return ArrayShape(value.value.type, value.origin, value.name)
         case TupleOf():
             return TupleShape(tuple(shape_of(item) for item in value.items), value.display)
+        case UnionOf():
+            return UnionShape(tuple(shape for shape, _ in value.parts))
         case Conflict():
             return ConflictShape(value)
         case _:
@@ -93,6 +120,69 @@ def shape_of(value: Abstract) -> Shape:
 
 
 def join_shapes(a: Shape, b: Shape) -> Shape:
+    """What holds values of both: their common form, else their union."""
+    match a, b:
+        case (ConflictShape(), _):
+            return a
+        case (_, ConflictShape()):
+            return b
+        case (StaticShape(Broken()), _) | (_, StaticShape(Broken())):
+            return StaticShape(Broken())
+        case _:
+            return common_form(a, b) or _union([*_parts(a), *_parts(b)])
+
+
+def _parts(shape: Shape) -> Sequence[Shape]:
+    return shape.parts if isinstance(shape, UnionShape) else (shape,)
+
+
+def _union(shapes: Sequence[Shape]) -> Shape:
+    parts: list[Shape] = []
+    for shape in shapes:
+        for k, part in enumerate(parts):
+            common = common_form(part, shape)
+            if common is not None:
+                parts[k] = common
+                break
+        else:
+            parts.append(shape)
+    if len(parts) == 1:
+        return parts[0]
+    if len(parts) > LARGEST_UNION or not all(map(_taggable, parts)):
+        return ConflictShape(Conflict(describe_shape(parts[0]), describe_shape(parts[1])))
+    return UnionShape(tuple(sorted(parts, key=_rank)))
+
+
+def _taggable(shape: Shape) -> bool:
+    """All of the value is in its SSA values or in its shape: ranges and methods hold SSA values that their shape does not name."""
+    match shape:
+        case StaticShape(value):
+            return isinstance(value, NoneValue | Text | LibraryRef | ModuleRef) or (
+                isinstance(value, FunctionRef) and value.outer is None
+            )
+        case TupleShape(items):
+            return all(map(_taggable, items))
+        case _:
+            return True
+
+
+def _rank(shape: Shape) -> tuple[int, str]:
+    """The order of parts: the same for equal unions, however they came about."""
+    match shape:
+        case StaticShape(FunctionRef() as f):
+            return 0, f"{f.scope.name}.{f.name}"
+        case StaticShape(value):
+            return 0, repr(value)
+        case NumberShape(kind):
+            return 1, str(kind)
+        case ArrayShape(type):
+            return 2, f"{type.rank} {type.dtype}"
+        case _:
+            return 3, describe_shape(shape)
+
+
+def common_form(a: Shape, b: Shape) -> Shape | None:
+    """The form without a tag that holds values of both."""
     match a, b:
         case NumberShape(), NumberShape():
             return _join_numbers(a, b)
@@ -105,22 +195,13 @@ def join_shapes(a: Shape, b: Shape) -> Shape:
             if len(a.items) == len(b.items):
                 return TupleShape(tuple(join_shapes(x, y) for x, y in zip(a.items, b.items, strict=True)), a.display)
         case StaticShape(), StaticShape():
-            if a == b:
-                return a
-            if isinstance(a.value, Broken) or isinstance(b.value, Broken):
-                return StaticShape(Broken())
-        case (ConflictShape(), _):
-            return a
-        case (_, ConflictShape()):
-            return b
-        case (StaticShape(Broken()), _) | (_, StaticShape(Broken())):
-            return StaticShape(Broken())
+            return a if a == b else None
         case _:
             pass
-    return ConflictShape(Conflict(describe_shape(a), describe_shape(b)))
+    return None
 
 
-def _join_numbers(a: NumberShape, b: NumberShape) -> Shape:
+def _join_numbers(a: NumberShape, b: NumberShape) -> Shape | None:
     numpy = a.numpy if a.numpy is b.numpy else None
     if a.kind == b.kind == BOOL:
         return NumberShape(BOOL, a.numpy is not False or b.numpy is not False)
@@ -133,7 +214,7 @@ def _join_numbers(a: NumberShape, b: NumberShape) -> Shape:
             return NumberShape(F64, numpy)
     elif kinds == {I64, BOOL} and a.numpy is False and b.numpy is False:
         return NumberShape(I64, False)
-    return ConflictShape(Conflict(describe_shape(a), describe_shape(b)))
+    return None
 
 
 def join_bindings(a: BindingShape, b: BindingShape) -> BindingShape:
@@ -162,6 +243,8 @@ def describe_shape(shape: Shape) -> str:
             return describe(shape.value)
         case ConflictShape():
             return describe(shape.value)
+        case UnionShape(parts):
+            return " or ".join(describe_shape(part) for part in parts)
 
 
 # From values to the SSA values of a shape and back
@@ -176,6 +259,8 @@ def leaf_types(shape: Shape | None) -> list[Type]:
             return [shape.type]
         case TupleShape():
             return [t for item in shape.items for t in leaf_types(item)]
+        case UnionShape(parts):
+            return [*[BOOL] * (len(parts) - 1), *(t for part in parts for t in leaf_types(part))]
         case _:
             return []
 
@@ -192,8 +277,46 @@ def coerce(b: Builder, value: Abstract, shape: Shape) -> list[Value]:
             return [value.value]
         case TupleShape(), TupleOf():
             return [v for item, s in zip(value.items, shape.items, strict=True) for v in coerce(b, item, s)]
+        case UnionShape(), _:
+            return _tagged(b, value, shape)
         case _:
             return []
+
+
+def _tagged(b: Builder, value: Abstract, shape: UnionShape) -> list[Value]:
+    """Tags and payload of a value of one type, or of a narrower union."""
+    mine = part_flags(b, value) if isinstance(value, UnionOf) else [(True, shape_of(value), value)]
+    flags: list[bool | Value] = [False] * len(shape.parts)
+    payload = [poison(b, part) for part in shape.parts]
+    for flag, form, part in mine:
+        k = next(k for k, whole in enumerate(shape.parts) if common_form(form, whole) == whole)
+        assert flags[k] is False, f"two parts of {describe(value)} are one of {describe_shape(shape)}"
+        flags[k] = flag
+        payload[k] = coerce(b, part, shape.parts[k])
+    tags = [b.const(flag) if isinstance(flag, bool) else flag for flag in flags[:-1]]
+    return [*tags, *(v for leaves in payload for v in leaves)]
+
+
+def part_flags(b: Builder, union: UnionOf) -> list[tuple[bool | Value, Shape, Abstract]]:
+    """For each part: whether the value is it, its shape, and the value if it is it."""
+    out: list[tuple[bool | Value, Shape, Abstract]] = []
+    others: bool | Value = True  # none of the parts before
+    for tag, (shape, leaves) in zip((*union.tags, None), union.parts, strict=True):
+        if tag is None:
+            tag = others
+        else:
+            others = _and_not(b, others, tag)
+        out.append((tag, shape, rebuild(b, shape, leaves)))
+    return out
+
+
+def _and_not(b: Builder, a: bool | Value, c: bool | Value) -> bool | Value:
+    if isinstance(c, bool):
+        return False if c else a
+    without = b.not_(c)
+    if isinstance(a, bool):
+        return without if a else False
+    return b.and_(a, without)
 
 
 def convert(b: Builder, value: Number, kind: Scalar) -> Value:
@@ -239,8 +362,23 @@ def _rebuild(b: Builder, shape: Shape, leaves: Sequence[Value]) -> tuple[Abstrac
                 items.append(value)
                 used += n
             return TupleOf(tuple(items), shape.display), used
+        case UnionShape(parts):
+            used = len(parts) - 1
+            tags = tuple(_known_flag(leaf) for leaf in leaves[:used])
+            held = []
+            for part in parts:
+                n = len(leaf_types(part))
+                held.append((part, tuple(leaves[used : used + n])))
+                used += n
+            return UnionOf(tuple(held), tags, describe_shape(shape)), used
         case StaticShape() | ConflictShape():
             return shape.value, 0
+
+
+def _known_flag(flag: Value) -> bool | Value:
+    if flag.owner is not None and flag.owner.name == "const":
+        return bool(flag.owner.attrs["value"])
+    return flag
 
 
 LARGEST_SIZE = 2**60  # NumPy refuses arrays of more than 2**63 bytes

@@ -14,9 +14,10 @@ from adcore.frontend import arrays, indexing, loops
 from adcore.frontend.arith import SYMBOLS
 from adcore.frontend.context import EXCEPTIONS, Context
 from adcore.frontend.errors import Reject, Silent
-from adcore.frontend.expressions import binary, index_items, lower, lower_value, truth
+from adcore.frontend.expressions import binary, constant_of, index_items, lower, lower_any, lower_value, truth
 from adcore.frontend.joins import join_arms, lower_arm
 from adcore.frontend.liveness import Names, always_exits, assigned, exits
+from adcore.frontend.unions import decide, raises_for_none, resolved
 from adcore.frontend.values import (
     NONE,
     Abstract,
@@ -27,6 +28,7 @@ from adcore.frontend.values import (
     NoneValue,
     Number,
     TupleOf,
+    UnionOf,
     describe,
 )
 from adcore.ir.core import Value
@@ -52,10 +54,11 @@ def block(ctx: Context, body: Sequence[ast.stmt], needed: Names) -> None:
     for k, statement in enumerate(body):
         rest = body[k + 1 :]
         if isinstance(statement, ast.If) and rest and (always_exits(statement.body) or always_exits(statement.orelse)):
-            if not guarded(ctx, partial(_split, ctx, statement, rest, needed), statement):
+            if not guarded(ctx, partial(_split, ctx, statement, rest, needed), statement, needed):
                 block(ctx, rest, needed)
             return
-        guarded(ctx, partial(lower_statement, ctx, statement), statement)
+        after = ctx.frame.liveness.needed_after(statement)
+        guarded(ctx, partial(lower_statement, ctx, statement), statement, after)
         if ctx.live is False:
             return
         if isinstance(ctx.live, Value) and rest:
@@ -63,16 +66,20 @@ def block(ctx: Context, body: Sequence[ast.stmt], needed: Names) -> None:
             return
 
 
-def guarded(ctx: Context, run: Callable[[], None], statement: ast.stmt) -> bool:
-    """Run; a failure becomes a finding and breaks the names that the statement binds."""
+def guarded(ctx: Context, run: Callable[[], None], statement: ast.stmt, needed: Names) -> bool:
+    """Run, once for each type of what the statement uses; a failure becomes a finding and breaks the names that it binds."""
     state = ctx.fork()
     depth = ctx.depth
     try:
-        run()
+        resolved(ctx, run, statement, needed)
         return True
     except Reject as problem:
+        if raises_for_none(ctx, problem, statement):
+            ctx.depth = depth
+            return True
         if not ctx.scope.module.own:
             raise
+        problem.related = problem.related or ctx.doubt
         ctx.session.findings.append(problem)
     except Silent:
         pass
@@ -99,7 +106,8 @@ def _under_live(ctx: Context, rest: Sequence[ast.stmt], needed: Names) -> None:
         ctx.live = False
 
     with ctx.at(rest[0]):
-        join_arms(ctx, cond, lower_arm(ctx, go_on), lower_arm(ctx, stay_out), needed | ctx.loop_needed)
+        then, other = lower_arm(ctx, go_on, (cond, True)), lower_arm(ctx, stay_out, (cond, False))
+        join_arms(ctx, cond, then, other, needed | ctx.loop_needed)
 
 
 def lower_statement(ctx: Context, node: ast.stmt) -> None:
@@ -111,7 +119,7 @@ def lower_statement(ctx: Context, node: ast.stmt) -> None:
                 _augmented(ctx, node)
             case ast.AnnAssign():
                 if node.value is not None:
-                    assign(ctx, node.target, lower_value(ctx, node.value), node)
+                    assign(ctx, node.target, constant_of(ctx, lower_any(ctx, node.value)), node)
             case ast.If():
                 _if(ctx, node)
             case ast.For():
@@ -158,7 +166,7 @@ def _first_line(ctx: Context, node: ast.stmt) -> ast.AST:
 
 
 def _assign(ctx: Context, node: ast.Assign) -> None:
-    value = lower_value(ctx, node.value)
+    value = constant_of(ctx, lower_any(ctx, node.value))
     for target in node.targets:
         assign(ctx, target, value, node)
 
@@ -193,6 +201,8 @@ def _require_value(ctx: Context, value: Abstract, node: ast.stmt) -> None:
 def _unpack(ctx: Context, target: ast.Tuple | ast.List, value: Abstract, node: ast.stmt) -> None:
     if any(isinstance(item, ast.Starred) for item in target.elts):
         ctx.statement(target, "unpacking with `*`", "the number of items must be known", "Name the items one by one.")
+    if isinstance(value, UnionOf):
+        value = decide(ctx, value, node)
     if isinstance(value, ArrayRef):
         value = _unpacked_array(ctx, target, value)
     if not isinstance(value, TupleOf):
@@ -241,6 +251,7 @@ def _array_target(ctx: Context, target: ast.Subscript) -> ArrayRef:
 
 
 def _store(ctx: Context, target: ast.Subscript, value: Abstract) -> None:
+    value = decide(ctx, value, target)
     array = _array_target(ctx, target)
     items = index_items(ctx, target.slice)
     whole = indexing.is_element(items) and len(items) == array.rank
@@ -354,8 +365,8 @@ def _split(ctx: Context, node: ast.If, rest: Sequence[ast.stmt], needed: Names) 
 
 
 def _branch(ctx: Context, cond: Value, then: Sequence[ast.stmt], other: Sequence[ast.stmt], needed: Names) -> None:
-    first = lower_arm(ctx, lambda: block(ctx, then, needed))
-    second = lower_arm(ctx, lambda: block(ctx, other, needed))
+    first = lower_arm(ctx, lambda: block(ctx, then, needed), (cond, True))
+    second = lower_arm(ctx, lambda: block(ctx, other, needed), (cond, False))
     keep = needed
     if exits([*then, *other]).any:
         keep = needed | ctx.loop_needed
@@ -419,9 +430,9 @@ def _assert(ctx: Context, node: ast.Assert) -> None:
 
 
 def _return(ctx: Context, node: ast.Return) -> None:
-    value: Abstract = NONE if node.value is None else lower_value(ctx, node.value)
+    value: Abstract = NONE if node.value is None else constant_of(ctx, lower_any(ctx, node.value))
     if ctx.frame.convert_return is not None:
-        value = ctx.frame.convert_return(ctx, value, node)
+        value = ctx.frame.convert_return(ctx, decide(ctx, value, node), node)
     ctx.env["return"] = Binding(value, True, ctx.span(node))
     ctx.live, ctx.gone = False, True
 

@@ -2,7 +2,7 @@
 
 Invariants: a `Number` is one SSA scalar plus its provenance (Python number, NumPy scalar, or an SSA bool that is true for
 NumPy), which never becomes part of a type; an `ArrayRef` is one SSA array and its sizes; everything else (None, strings,
-functions, modules, tuples) exists at compile time only. `shapes` says what two of them have in common at a join.
+functions, modules, tuples) exists at compile time only, but for the tag of a union. `shapes` says what two of them have in common at a join.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from adcore.source import Span
 if TYPE_CHECKING:
     from adcore.frontend.context import Frame
     from adcore.frontend.scope import Scope
+    from adcore.frontend.shapes import Shape
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,6 +148,18 @@ class Conflict:
     related: tuple[tuple[Span, str], ...] = ()
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class UnionOf:
+    """A value of one of several types: `tags[k]` says that it is part k, the last part has no tag. A part is its shape and its SSA
+    values, which are poison where the value is another part."""
+
+    parts: tuple[tuple[Shape, tuple[Value, ...]], ...]
+    tags: tuple[bool | Value, ...]
+    display: str
+    related: tuple[tuple[Span, str], ...] = ()
+    """The assignments that its types come from."""
+
+
 Abstract: TypeAlias = (
     Number
     | ArrayRef
@@ -161,6 +174,7 @@ Abstract: TypeAlias = (
     | Iteration
     | Broken
     | Conflict
+    | UnionOf
 )
 
 NONE = NoneValue()
@@ -200,6 +214,8 @@ def describe(value: Abstract, article: bool = False) -> str:
             name = value.kind
         case Conflict():
             return f"{value.first} or {value.second}"
+        case UnionOf():
+            return value.display
         case Broken():
             name = "value"
     if not article:

@@ -75,6 +75,8 @@ class _Roots:
     def op(self, op: Op) -> None:
         if op.name in VIEWS:
             self.flow(op.operands[0], op.result)
+        elif op.name == "poison":
+            self.sets.setdefault(op.result, set())  # no array, no memory
         elif op.name == "if":
             for region in op.regions:
                 for end, result in zip(region.terminator.operands, op.results, strict=True):

@@ -18,12 +18,29 @@ from adcore.passes.inline import callees, inline
 from adcore.passes.interleave import interleave
 from adcore.passes.licm import licm
 from adcore.passes.ranges import ranges
+from adcore.passes.thread import thread
 
 __all__ = ["LOWERING", "PIPELINE", "Pass", "callees", "run"]
 
 Pass = Callable[[Function, Module], Function]
 
-PIPELINE: tuple[Pass, ...] = (inline, fold, cse, ranges, fold, licm, cse, dce, fuse, interleave, fold, cse, dce)
+PIPELINE: tuple[Pass, ...] = (
+    inline,
+    fold,
+    cse,
+    thread,
+    dce,
+    ranges,
+    fold,
+    licm,
+    cse,
+    dce,
+    fuse,
+    interleave,
+    fold,
+    cse,
+    dce,
+)
 LOWERING: tuple[Pass, ...] = (expand, fold, cse, licm, dce)
 
 
