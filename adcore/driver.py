@@ -54,6 +54,8 @@ class CompiledPackage:
     filename: str
     summary: list[str]
     meta: str
+    kernels: Module  # what the code was made from, and what predictions of its allocations run
+    entries: list[Entry]
 
 
 class NoSuchFunction(Exception):
@@ -148,7 +150,7 @@ def derive(analysis: Analysis) -> Module:
     module = Module(dict(analysis.module.functions), analysis.module.constants)
     for entry in analysis.entries:
         primal = _differentiated(module, entry)
-        made = [_derivative(primal, entry, kind) for kind in _kernels_of(entry)]
+        made = [_derivative(module, primal, entry, kind) for kind in _kernels_of(entry)]
         for kind, function in zip(_kernels_of(entry), made, strict=True):
             function.attrs.update(primal.attrs)
             module.functions[function.name] = function
@@ -170,8 +172,11 @@ def _kernels_of(entry: Entry) -> list[str]:
     return [kernel for member, kernel in wanted.items() if member in entry.members]
 
 
-def _derivative(primal: Function, entry: Entry, kind: str) -> Function:
-    """One derivative function of an entry; second order is forward over the optimised reverse."""
+def _derivative(module: Module, primal: Function, entry: Entry, kind: str) -> Function:
+    """One derivative function of an entry; second order is forward over the optimised reverse.
+
+    What the reverse of a call needs to be differentiated again is added to the module.
+    """
     name = f"{primal.name}.{kind}"
     match kind:
         case "vjp":
@@ -182,7 +187,11 @@ def _derivative(primal: Function, entry: Entry, kind: str) -> Function:
             return ad.jvp(primal, entry.wrt, name)
         case _:
             gradient, _ = ad.vjp(primal, entry.wrt, name, 1.0)
-            gradient = passes.run(Module({name: gradient})).functions[name]
+            scratch = Module({**module.functions, name: gradient}, module.constants)
+            ad.complete(scratch)
+            scratch = passes.run(scratch, [n for n in scratch.functions if n not in module.functions])
+            gradient = scratch.functions.pop(name)
+            module.functions.update(scratch.functions)
             return ad.jvp(gradient, entry.wrt, name, keep=[1 + k for k in range(len(entry.wrt))])
 
 
@@ -193,12 +202,15 @@ def compile_package(
     project: ProjectOptions,
     report: Report,
     overlays: Mapping[str, str] | None = None,
+    checking: str = "nothing",
 ) -> CompiledPackage | None:
     """The extension of a package; None if there is nothing to compile or anything is wrong (then it is in ``report``).
 
     ``modules`` maps full module names to files, absolute or below ``root``; findings name files as given here.
-    ``overlays`` are texts by absolute path, which win over the disk.
+    ``overlays`` are texts by absolute path, which win over the disk. ``checking``: a build whose allocations are watched, ``"count"`` or
+    ``"canaries"``.
     """
+    from adcore.codegen.checking import Checking
     from adcore.codegen.compile import CodegenOptions, CompilerCrash, LlvmMissing, Unsupported, compile_module
 
     sources = project_of(root, modules, overlays)
@@ -236,7 +248,7 @@ def compile_package(
             entries,
             module_name=extension,
             meta=meta,
-            options=CodegenOptions(cpu=_cpu(project), debug=project.debug),
+            options=CodegenOptions(cpu=_cpu(project), debug=project.debug, checking=Checking(checking)),
         )
     except LlvmMissing:
         report.add("config/missing-extra", entries[0].span)
@@ -245,7 +257,10 @@ def compile_package(
         at = next((e for e in entries if getattr(error, "function", None) in e.kernels.values()), entries[0])
         report.add("compiler/crash", at.span, function=at.qualname, reason=str(error))
         return None
-    return CompiledPackage(code, f"PyInit_{extension}", f"{extension}.abi3.so", [_summary(e) for e in entries], meta)
+    summary = [_summary(e) for e in entries]
+    return CompiledPackage(
+        code, f"PyInit_{extension}", f"{extension}.abi3.so", summary, meta, lowered, entries
+    )  # fmt: skip
 
 
 def project_of(root: Path, modules: Mapping[str, Path], overlays: Mapping[str, str] | None = None) -> Project:
