@@ -3,7 +3,7 @@
 PYTHON ?= python3
 PYTEST_ARGS ?= -n 2 --dist loadfile
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench fuzz coverage clean
+.PHONY: help demo test lint bench fuzz fuzz-allocations coverage clean
 
 DEV := .venv/dev
 DEMO := .venv/demo
@@ -12,7 +12,7 @@ IN_DEMO := "$(CURDIR)/$(DEMO)/bin/python"
 EXAMPLE := examples/hare_lynx
 
 help: ## List the targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-23s %s\n", $$1, $$2 }'
 
 demo: ## Build adcore and examples/hare_lynx as users do, in isolation, and run the fit
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "adcore needs Python 3.11 or later: make demo PYTHON=python3.12")'
@@ -45,6 +45,9 @@ bench: $(DEV)/installed ## Measure functions and gradients against C written by 
 N ?= 1000
 fuzz: $(DEV)/installed ## Compare random programs with CPython: make fuzz N=20000
 	PYTHONPATH=.:tests $(IN_DEV) -m fuzz --programs $(N) --seed $${SEED:-1} --interpreted
+
+fuzz-allocations: $(DEV)/installed ## Compare the allocations of random programs with what was predicted: make fuzz-allocations N=500
+	cd tests && PYTHONPATH=..:. ../$(IN_DEV) -m counted --fuzz $(N) --seed $${SEED:-1}
 
 coverage: $(DEV)/installed ## Run all tests, and show the lines that none of them reaches
 	$(IN_DEV) -m pytest $(PYTEST_ARGS) --cov=adcore --cov=buildplug --cov=lsp --cov-report=term-missing:skip-covered

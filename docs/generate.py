@@ -19,7 +19,16 @@ from adcore.options import OPTIONS
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
 FOLDERS = [
-    *("adcore", "adcore/ir", "adcore/ops", "adcore/frontend", "adcore/passes", "adcore/ad", "adcore/codegen"),
+    *(
+        "adcore",
+        "adcore/ir",
+        "adcore/ops",
+        "adcore/frontend",
+        "adcore/passes",
+        "adcore/ad",
+        "adcore/allocation",
+        "adcore/codegen",
+    ),
     *("adcore/lint", "buildplug", "buildplug/link", "lsp", "lsp/features"),
 ]
 PLACES = {

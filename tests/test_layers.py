@@ -25,7 +25,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("adcore.options",),
     ("adcore.ir",),
     ("adcore.ops",),
-    ("adcore.frontend", "adcore.passes", "adcore.ad"),
+    ("adcore.frontend", "adcore.passes", "adcore.ad", "adcore.allocation"),
     ("adcore.codegen", "adcore.lint", "adcore.manifest"),
     ("adcore.driver",),
     ("buildplug", "adcore_lsp"),
@@ -53,7 +53,7 @@ DECLARED: dict[tuple[str, str], str] = {
 # Who may import what is not part of Python.
 EXTERNAL: dict[str, set[str]] = {
     "numpy": {"adcore.typing", "adcore.jacobian"}
-    | {"adcore.ir", "adcore.ops", "adcore.frontend", "adcore.passes", "adcore.codegen"},
+    | {"adcore.ir", "adcore.ops", "adcore.frontend", "adcore.passes", "adcore.allocation", "adcore.codegen"},
     "tomli": {"adcore.option_entries", "adcore.options", "adcore.frontend", "adcore.driver"},
     "llvmlite": {"adcore.codegen"},
     "setuptools": {"buildplug"},

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine import compile_module
+from engine import HEADER, compile_module
 
 CASES = Path(__file__).parent / "frontend_cases" / "inner.py"
 V = np.array([1.0, -2.0, 0.5, 0.8])
@@ -48,3 +48,24 @@ def test_gradients(m: ModuleType, name: str) -> None:
     assert float(np.sum(gradient * direction)) == pytest.approx(want, rel=1e-7)
     _, moved = f.jvp(args, direction)
     assert moved == pytest.approx(float(np.sum(gradient * direction)), rel=1e-12)
+
+
+@pytest.fixture(scope="module")
+def second(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
+    """The members of second order: a call that stays a call has a reverse half, which has a tangent."""
+    text = HEADER + (
+        "def power(x: float, n: int) -> float:\n    if n <= 0:\n        return 1.0\n    return x * power(x, n - 1)\n\n"
+        "def dot(x: Vector, n: int) -> float:\n    if n <= 0:\n        return 0.0\n    return x[n - 1] * x[n - 1] * x[0] + dot(x, n - 1)\n\n"
+        "@autodiff(order=2)\ndef f(x: float, n: int) -> float:\n    return power(x, n)\n\n"
+        "@autodiff(order=2)\ndef g(x: Vector) -> float:\n    return dot(x, x.shape[0]) * power(x[0], 3)\n"
+    )
+    return compile_module(tmp_path_factory.mktemp("second"), text)
+
+
+def test_second_order_through_recursion(second: ModuleType) -> None:
+    assert second.f.hessian(1.5, 4) == pytest.approx(12 * 1.5**2, rel=1e-14)
+    hessian = second.g.hessian(V)
+    np.testing.assert_allclose(hessian, hessian.T, rtol=1e-13)
+    for k, unit in enumerate(np.eye(4)):
+        difference = (second.g.grad(V + 1e-6 * unit) - second.g.grad(V - 1e-6 * unit)) / 2e-6
+        np.testing.assert_allclose(hessian[k], difference, rtol=1e-7, atol=1e-8)

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from adcore.codegen import worker
+from adcore.codegen.checking import Checking
 from adcore.codegen.layout import Unsupported
 from adcore.codegen.module import bare_text, module_text
 from adcore.ir.core import Module
@@ -31,12 +32,13 @@ __all__ = ["CodegenOptions", "CompilerCrash", "LlvmMissing", "Unsupported", "com
 class CodegenOptions:
     """``cpu`` and ``features`` in LLVM's words; the default runs on every x86-64; ``native`` is this machine.
 
-    ``debug`` keeps line tables.
+    ``debug`` keeps line tables; ``checking`` makes a build that is watched.
     """
 
     cpu: str = "x86-64"
     features: str = ""
     debug: bool = True
+    checking: Checking = Checking.NOTHING
 
 
 class CompilerCrash(Exception):
@@ -60,7 +62,7 @@ def compile_module(
     options: CodegenOptions = CodegenOptions(),
 ) -> bytes:
     """The object file of the extension ``module_name``."""
-    text = module_text(module, entries, module_name, meta, options.debug)
+    text = module_text(module, entries, module_name, meta, options.debug, options.checking)
     try:
         return run_llvm(text, "obj", options)
     except CompilerCrash as crash:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from adcore.codegen.analysis import Flow, Summary
+from adcore.allocation.sites import Ledger, Site
 from adcore.codegen.debug import DebugInfo
 from adcore.codegen.layout import ArrayRef
-from adcore.codegen.placement import Home
 from adcore.codegen.text import Block, FunctionText, ModuleText, constant, symbol
 from adcore.ir.core import Function, Module, Value
+from adcore.ir.flow import Flow, Summary
 
 UNLIKELY = '!{!"branch_weights", i32 1048575, i32 1}'  # the first way is taken
 
@@ -33,11 +33,11 @@ class Context:
     text: ModuleText
     flow: Flow
     summaries: dict[str, Summary]
-    homes: dict[Value, Home]
+    ledger: Ledger  # every allocation comes from it
     debug: DebugInfo
     w: FunctionText = field(default_factory=FunctionText)
     env: dict[Value, str | ArrayRef] = field(default_factory=dict)
-    slots: list[Slot] = field(default_factory=list)
+    slots: dict[int, Slot] = field(default_factory=dict)  # by number in the ledger
     scope: str | None = None  # the DISubprogram
     arena: dict[str, str] = field(default_factory=dict)  # "base", "cur", "end" -> variable of the frame
     flags: str = ""  # fast-math flags of the function, with a leading blank
@@ -86,10 +86,12 @@ class Context:
         return error
 
     # --- variables of the frame
-    def slot(self) -> Slot:
-        slot = Slot(self.w.alloca("ptr"), self.w.alloca("i64"))
-        self.slots.append(slot)
-        return slot
+    def blocks(self, site: Site) -> list[Slot]:
+        """The frame's blocks that a site may use."""
+        for k in site.slots:
+            if k not in self.slots:
+                self.slots[k] = Slot(self.w.alloca("ptr"), self.w.alloca("i64"))
+        return [self.slots[k] for k in site.slots]
 
     def tbaa(self, kind: str) -> str:
         """Accesses of different element types never alias."""

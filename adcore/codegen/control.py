@@ -244,7 +244,7 @@ def _prepare_out(c: Context, result: Value) -> str:
 
 def _adopt(c: Context, result: Value, out: str) -> None:
     """Take over the block of an array result; the tag is still there when the callee failed before making it."""
-    w, home = c.w, c.homes[result]
+    w, site = c.w, c.ledger.values[result]
     assert isinstance(result.type, Array)
     raw = w.value(f"load ptr, ptr {out}")
     made = w.value(f"icmp ne ptr {raw}, inttoptr (i64 1 to ptr)")
@@ -258,10 +258,10 @@ def _adopt(c: Context, result: Value, out: str) -> None:
         size = w.mul(size, dim)
 
     def keep(slot: Slot) -> str:
-        if home.in_loop:
+        if site.in_loop:
             w.line(f"call void @rt.free(ptr {w.value(f'load ptr, ptr {slot.pointer}')})")
         w.line(f"store ptr {data}, ptr {slot.pointer}")
         w.line(f"store i64 {w.value(f'select i1 {made}, i64 {size}, i64 0')}, ptr {slot.capacity}")
         return data
 
-    c.env[result] = ArrayRef(result.type.dtype, use_free_slot(c, home, keep), tuple(dims), None)
+    c.env[result] = ArrayRef(result.type.dtype, use_free_slot(c, site, keep), tuple(dims), None)

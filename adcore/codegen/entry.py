@@ -9,22 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from adcore.codegen.analysis import Summary
 from adcore.codegen.layout import Unsupported, kernel_params
 from adcore.codegen.text import ModuleText, constant, symbol
 from adcore.ir.core import Function, Module
-from adcore.ir.signature import Entry, Result, TupleResult, leaves
+from adcore.ir.flow import Summary
+from adcore.ir.signature import KERNEL_OF, TAKES_ARGUMENT_TUPLE, Entry, Result, TupleResult, leaves
 from adcore.ir.types import BOOL, F64, I64, Array, Scalar, Type, is_differentiable
 
-KERNEL_OF = {
-    "primal": "primal",
-    "grad": "value_and_grad",
-    "value_and_grad": "value_and_grad",
-    "vjp": "vjp",
-    "jvp": "jvp",
-    "hvp": "hvp",
-}
-TAKES_ARGUMENT_TUPLE = ("vjp", "jvp", "hvp")  # called with (args, cotangents or tangents)
 SCALAR_KIND: dict[Type, int] = {F64: 0, I64: 1, BOOL: 2}
 ARRAY_KIND: dict[Scalar, int] = {F64: 3, I64: 4, BOOL: 5}
 BOX = {"float": 0, "int": 1, "bool": 2, "np.float64": 3, "ndarray": 4}

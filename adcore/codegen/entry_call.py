@@ -50,8 +50,10 @@ unlock:
 compute:
   %p.thunk = getelementptr %Member, ptr %member, i32 0, i32 1
   %thunk = load ptr, ptr %p.thunk
+  ; checking: entered
   %status = call i32 %thunk(ptr %ctx, ptr %words, ptr %outs)
   call void @rt.finish(ptr %ctx)
+  ; checking: left
   br i1 %releases, label %lock, label %judge
 lock:
   %p.saved = getelementptr %Ctx, ptr %ctx, i32 0, i32 6

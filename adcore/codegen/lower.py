@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from adcore.allocation.sites import Ledger
 from adcore.codegen import control, maps, memory, scalar, tape
-from adcore.codegen.analysis import Flow, Summary
 from adcore.codegen.context import Context
 from adcore.codegen.debug import DebugInfo
 from adcore.codegen.layout import (
@@ -25,10 +25,10 @@ from adcore.codegen.layout import (
     parts,
     store,
 )
-from adcore.codegen.placement import Place, place_arrays
 from adcore.codegen.support import DEPTH, MAX_DEPTH
 from adcore.codegen.text import ModuleText, double, symbol
 from adcore.ir.core import Function, Module, Op, Region, Value
+from adcore.ir.flow import Flow, Summary
 from adcore.ir.opdef import REGISTRY
 from adcore.ir.types import BOOL, F64, Array
 
@@ -65,11 +65,12 @@ def lower_function(
     debug: DebugInfo,
     flows: dict[str, Flow],
     summaries: dict[str, Summary],
+    ledger: Ledger,
     distinct_params: bool,
 ) -> str:
     """The text of the kernel. ``distinct_params``: no caller passes memory that the function writes under two names."""
     flow, recursive = flows[function.name], summaries[function.name].recursive
-    c = Context(module, function, text, flow, summaries, place_arrays(function, flow, recursive), debug)
+    c = Context(module, function, text, flow, summaries, ledger, debug)
     c.distinct_params = distinct_params
     c.flags = "".join(f" {flag}" for flag in function.attrs.get("fastmath", ()))
     c.scope = debug.function(function.name, function.span)
@@ -153,8 +154,8 @@ def _return(c: Context) -> None:
 
 
 def _return_array(c: Context, v: Value, value: ArrayRef, k: int) -> None:
-    w, home = c.w, c.homes.get(v)
-    if home is None or home.place is not Place.RESULT or home.result != k:
+    w = c.w
+    if k in c.ledger.returned:
         bytes = w.mul(element_count(w, value), str(value.size))
         target = ArrayRef(value.dtype, memory.result_memory(c, k, bytes), value.dims, None)
         memory.copy(c, target, value)

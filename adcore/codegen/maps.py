@@ -65,7 +65,7 @@ def lower_map(c: Context, op: Op, lower: Lower) -> None:
     for k, (kind, result) in enumerate(zip(kinds, op.results, strict=True)):
         if kind == "elem":
             assert isinstance(result.type, Array)
-            made[k] = fresh(c, c.homes[result], result.type.dtype, dims)
+            made[k] = fresh(c, c.ledger.values[result], result.type.dtype, dims)
             c.env[result] = made[k]
     reductions = {k: REDUCTIONS.get((kind, op.results[k].type)) for k, kind in enumerate(kinds) if kind != "elem"}
     for k, reduction in reductions.items():

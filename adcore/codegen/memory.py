@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from adcore.allocation.sites import Place, Site, static
 from adcore.codegen.context import Context, Slot
 from adcore.codegen.layout import ArrayRef, Unsupported, address, byte_strides, element_count, load, size_of, store
-from adcore.codegen.placement import Home, Place
 from adcore.codegen.text import constant, double, is_literal, symbol
-from adcore.ir.core import Op, Value
+from adcore.ir.core import Op
 from adcore.ir.types import BOOL, F64, Array, Scalar
 
 NUMPY_BYTES = {"f64": "<f8", "i64": "<i8", "bool": "|b1"}
@@ -36,16 +36,16 @@ def byte_size(c: Context, dims: Sequence[str], dtype: Scalar) -> str:
     return total
 
 
-def fresh(c: Context, home: Home, dtype: Scalar, dims: Sequence[str]) -> ArrayRef:
-    """Memory for a new contiguous array of the given dims, contents unset."""
+def fresh(c: Context, site: Site, dtype: Scalar, dims: Sequence[str]) -> ArrayRef:
+    """Memory for a new contiguous array of the given dims, contents unset, where the ledger says."""
+    if site.place is Place.STACK:
+        data = c.w.alloca(f"[{static(site.bytes)} x i8]", 16)
+        return ArrayRef(dtype, data, tuple(dims), None)
     bytes = byte_size(c, dims, dtype)
-    match home.place:
-        case Place.STACK:
-            data = c.w.alloca(f"[{bytes} x i8]", 16)
-        case Place.RESULT:
-            data = result_memory(c, home.result, bytes)
-        case Place.SLOTS:
-            data = use_free_slot(c, home, lambda slot: _from_slot(c, slot, bytes, home.in_loop))
+    if site.place is Place.RESULT:
+        data = result_memory(c, site.result, bytes)
+    else:
+        data = use_free_slot(c, site, lambda slot: _from_slot(c, slot, bytes, site.in_loop))
     return ArrayRef(dtype, data, tuple(dims), None)
 
 
@@ -61,17 +61,16 @@ def _check_memory(c: Context, data: str) -> None:
     c.check(c.w.value(f"icmp ne ptr {data}, null"), None)
 
 
-def use_free_slot(c: Context, home: Home, use: Callable[[Slot], str]) -> str:
+def use_free_slot(c: Context, site: Site, use: Callable[[Slot], str]) -> str:
     """The pointer that ``use`` returns for a slot whose block no carried value points into (there is always one)."""
-    w = c.w
-    slots = [c.slot() for _ in range(len(home.carriers) + 1)]
+    w, slots = c.w, c.blocks(site)
     if len(slots) == 1:
         return use(slots[0])
     out = w.block("chosen")
     ends = []
     for slot in slots[:-1]:
         mine, following = w.block("free"), w.block("taken")
-        w.branch(_in_use(c, slot, home), following, mine)
+        w.branch(_in_use(c, slot, site), following, mine)
         w.place(mine)
         ends.append((use(slot), w.current))
         w.br(out)
@@ -85,13 +84,13 @@ def use_free_slot(c: Context, home: Home, use: Callable[[Slot], str]) -> str:
     return chosen.name
 
 
-def _in_use(c: Context, slot: Slot, home: Home) -> str:
+def _in_use(c: Context, slot: Slot, site: Site) -> str:
     """Whether a carried value points into the slot's block."""
     w = c.w
     start = w.value(f"ptrtoint ptr {w.value(f'load ptr, ptr {slot.pointer}')} to i64")
     size = w.value(f"load i64, ptr {slot.capacity}")
     any_inside = "false"
-    for value in home.carriers:
+    for value in site.carriers:
         at = w.value(f"ptrtoint ptr {c.array(value).data} to i64")
         inside = w.value(f"icmp ult i64 {w.value(f'sub i64 {at}, {start}')}, {size}")
         any_inside = inside if any_inside == "false" else w.value(f"or i1 {any_inside}, {inside}")
@@ -128,20 +127,20 @@ def _from_slot(c: Context, slot: Slot, bytes: str, in_loop: bool) -> str:
 
 def free_frame(c: Context) -> None:
     """In the exit block: give back what the frame owns."""
-    for slot in c.slots:
+    for slot in c.slots.values():
         c.w.line(f"call void @rt.free(ptr {c.w.value(f'load ptr, ptr {slot.pointer}')})")
 
 
 def open_frame(c: Context) -> list[str]:
     """Initialisation of the frame's variables, known only when the body is written: for the entry block."""
-    lines = [f"store ptr null, ptr {s.pointer}" for s in c.slots]
-    lines += [f"store i64 0, ptr {s.capacity}" for s in c.slots]
+    lines = [f"store ptr null, ptr {s.pointer}" for s in c.slots.values()]
+    lines += [f"store i64 0, ptr {s.capacity}" for s in c.slots.values()]
     return lines
 
 
 def lower_alloc(c: Context, op: Op) -> None:
     dtype = op.attrs["dtype"]
-    ref = fresh(c, c.homes[op.result], dtype, [c.scalar(v) for v in op.operands])
+    ref = fresh(c, c.ledger.values[op.result], dtype, [c.scalar(v) for v in op.operands])
     fill = op.attrs["fill"]
     if fill is not None:
         fill_with(c, ref, fill)
@@ -310,16 +309,8 @@ def copy(c: Context, target: ArrayRef, source: ArrayRef, add: bool = False, unal
 def lower_assign(c: Context, op: Op) -> None:
     """The source is read as it was before: through a temporary where the two may share memory."""
     target, source = c.array(op.operands[0]), c.array(op.operands[1])
-    if may_overlap(c, op.operands[0], op.operands[1]):
-        temporary = fresh(c, Home(Place.SLOTS, in_loop=True), source.dtype, source.dims)
+    if op in c.ledger.copies:
+        temporary = fresh(c, c.ledger.copies[op], source.dtype, source.dims)
         copy(c, temporary, source)
         source = temporary
     copy(c, target, source, add=op.attrs["mode"] == "add")
-
-
-def may_overlap(c: Context, a: Value, b: Value) -> bool:
-    """Distinct roots never overlap, but two parameters of a function that other functions call may."""
-    if c.flow.may_alias(a, b):
-        return True
-    params = set(c.function.params)
-    return not c.distinct_params and bool(c.flow.roots[a] & params) and bool(c.flow.roots[b] & params)

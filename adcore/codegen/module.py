@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import resources
 
+from adcore.allocation.sites import ledgers
 from adcore.codegen import entry_text
-from adcore.codegen.analysis import flow_of, summarise
+from adcore.codegen.checking import Checking, checked
 from adcore.codegen.debug import DebugInfo
 from adcore.codegen.entry import members_of, write_member
 from adcore.codegen.entry_arguments import READ
@@ -20,9 +21,10 @@ from adcore.codegen.entry_call import CALL
 from adcore.codegen.entry_overlap import OVERLAP
 from adcore.codegen.entry_results import RESULTS
 from adcore.codegen.lower import lower_function
-from adcore.codegen.support import RUNTIME
+from adcore.codegen.support import BLOCKS, RUNTIME
 from adcore.codegen.text import ModuleText, constant, symbol
 from adcore.ir.core import Module
+from adcore.ir.flow import flow_of, summarise
 from adcore.ir.signature import Entry
 
 TRIPLE = "x86_64-unknown-linux-gnu"
@@ -64,6 +66,7 @@ strange:
   %never = call ptr (ptr, ptr, ...) @PyErr_Format(ptr %import.error, ptr @py.text.numpy_abi, i32 %abi)
   ret i32 -1
 fill:
+  ; checking: find the counter
   store ptr %table, ptr %state
   %p.type.entry = getelementptr ptr, ptr %table, i64 2
   %type = load ptr, ptr %p.type.entry
@@ -136,23 +139,31 @@ TEXTS = {
 }
 
 
-def kernels_text(module: Module, debug_info: bool = True) -> tuple[ModuleText, dict[str, str]]:
+def kernels_text(module: Module, debug_info: bool = True, canaries: bool = False) -> tuple[ModuleText, dict[str, str]]:
     """The module's text so far and the kernels by name. A kernel depends on its own function and on what it calls."""
     text = ModuleText()
     debug = DebugInfo(text, debug_info)
     flows = {name: flow_of(f) for name, f in module.functions.items()}
     summaries = summarise(module, flows)
+    books = ledgers(module, flows, summaries, on_stack=not canaries)
     called = {op.attrs["callee"] for f in module.functions.values() for op in f.body.walk() if op.name == "call"}
     kernels = {}
     for name, function in module.functions.items():
-        kernels[name] = lower_function(module, function, text, debug, flows, summaries, name not in called)
+        kernels[name] = lower_function(module, function, text, debug, flows, summaries, books[name], name not in called)
     text.metadata += debug.flags()
     return text, kernels
 
 
-def module_text(module: Module, entries: Sequence[Entry], module_name: str, meta: str, debug_info: bool = True) -> str:
+def module_text(
+    module: Module,
+    entries: Sequence[Entry],
+    module_name: str,
+    meta: str,
+    debug_info: bool = True,
+    checking: Checking = Checking.NOTHING,
+) -> str:
     """The extension ``module_name`` with one builtin per member of each entry."""
-    text, kernels = kernels_text(module, debug_info)
+    text, kernels = kernels_text(module, debug_info, checking is Checking.CANARIES)
     flows = {name: flow_of(f) for name, f in module.functions.items()}
     rows = [write_member(text, m) for m in members_of(module, entries, summarise(module, flows))]
     rows.append("{ ptr, ptr, i32, ptr } zeroinitializer")
@@ -171,7 +182,10 @@ def module_text(module: Module, entries: Sequence[Entry], module_name: str, meta
     for line in fixed.splitlines():  # kernels declare exceptions of their own
         if line.startswith("@PyExc_"):
             text.declarations.pop(line.split(" ")[0][1:], None)
-    return HEADER + _runtime(text) + fixed + ATTRIBUTES + "\n".join(kernels.values()) + text.render()
+    if checking is Checking.CANARIES:
+        text.declarations.pop("memset", None)
+    whole = HEADER + _runtime(text) + fixed + ATTRIBUTES + "\n".join(kernels.values()) + text.render()
+    return checked(whole, checking, BLOCKS)
 
 
 def bare_text(module: Module) -> str:

@@ -10,7 +10,7 @@ two. Walking back keeps the chunk after the current one, so that a loop at a bou
 
 from __future__ import annotations
 
-FIRST_CHUNK = 4096
+from adcore.allocation.blocks import FIRST_CHUNK
 
 # Fields of %Ctx: what went wrong (null: an exception is set already); the arena: current chunk, its first byte, first
 # free byte, end; depth of recursion; the saved thread state while the lock is released; turns of outer loops
@@ -18,6 +18,33 @@ ERROR, CHUNK, BASE, CUR, END, DEPTH, THREAD, TICKS = range(8)
 MAX_DEPTH = 1000  # CPython's default
 POLL_EVERY = 64  # turns of an outer loop between looks at Ctrl-C
 POLL_EVERY_SHORT = 1 << 14  # turns of a loop without a loop inside
+
+# What a build with canaries replaces.
+BLOCKS = """; A block of at least `bytes` bytes, or null with the error set.
+define internal noalias ptr @rt.alloc(ptr %ctx, i64 %bytes) #0 {
+  %fn = load ptr, ptr @adcore_malloc
+  %some = call i64 @llvm.umax.i64(i64 %bytes, i64 1)
+  %block = call ptr %fn(i64 %some)
+  %null = icmp eq ptr %block, null
+  br i1 %null, label %fail, label %ok
+fail:
+  store ptr @rt.no_memory, ptr %ctx
+  ret ptr null
+ok:
+  ret ptr %block
+}
+
+define internal void @rt.free(ptr %data) #0 {
+  %null = icmp eq ptr %data, null
+  br i1 %null, label %done, label %go
+go:
+  %fn = load ptr, ptr @adcore_free
+  call void %fn(ptr %data)
+  br label %done
+done:
+  ret void
+}
+"""
 
 RUNTIME = f"""
 %Ctx = type {{ ptr, ptr, ptr, ptr, ptr, i64, ptr, i64 }}
@@ -53,31 +80,7 @@ stop:
   ret i32 1
 }}
 
-; A block of at least `bytes` bytes, or null with the error set.
-define internal noalias ptr @rt.alloc(ptr %ctx, i64 %bytes) #0 {{
-  %fn = load ptr, ptr @adcore_malloc
-  %some = call i64 @llvm.umax.i64(i64 %bytes, i64 1)
-  %block = call ptr %fn(i64 %some)
-  %null = icmp eq ptr %block, null
-  br i1 %null, label %fail, label %ok
-fail:
-  store ptr @rt.no_memory, ptr %ctx
-  ret ptr null
-ok:
-  ret ptr %block
-}}
-
-define internal void @rt.free(ptr %data) #0 {{
-  %null = icmp eq ptr %data, null
-  br i1 %null, label %done, label %go
-go:
-  %fn = load ptr, ptr @adcore_free
-  call void %fn(ptr %data)
-  br label %done
-done:
-  ret void
-}}
-
+{BLOCKS}
 ; Memory of an array result: what the caller gave, a block for a caller that is a kernel (tag 1), else plain malloc
 ; for NumPy.
 ; The kernel itself stores the pointer to %out: only then does LLVM know that others will read that memory.

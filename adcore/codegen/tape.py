@@ -139,7 +139,7 @@ def _read_array(c: Context, at: str, value: Value, type: Array) -> str:
         dims.append(load(c.w, at, I64, align=1))
         at = _move(c, at, "8")
     size_of(type.dtype)
-    ref = fresh(c, c.homes[value], type.dtype, dims)
+    ref = fresh(c, c.ledger.values[value], type.dtype, dims)
     copy(c, ref, ArrayRef(type.dtype, at, tuple(dims), None), unaligned=True)
     c.env[value] = ref
     return _move(c, at, c.w.mul(element_count(c.w, ref), str(ref.size)))

@@ -63,7 +63,7 @@ class Trace:
 
 def run(module: Module, name: str, args: Sequence[Any], trace: Trace | None = None) -> list[Any]:
     """Call function ``name``; arrays are passed by reference, results come back as Python scalars and arrays."""
-    machine = _Machine(module, trace or Trace())
+    machine = Machine(module, trace or Trace())
     with np.errstate(all="ignore"):
         results = machine.call(module.functions[name], list(args))
     for r in results:
@@ -74,7 +74,8 @@ def run(module: Module, name: str, args: Sequence[Any], trace: Trace | None = No
     return results
 
 
-def _canonical(value: Any, type: Type) -> Any:
+def canonical(value: Any, type: Type) -> Any:
+    """A value as the machine has values of its type: a Python scalar, or an array of the right dtype and rank."""
     match type:
         case Array():
             array = np.asarray(value)
@@ -91,14 +92,16 @@ def _canonical(value: Any, type: Type) -> Any:
             return value
 
 
-class _Machine:
+class Machine:
+    """Executes functions of one module. Memory for arrays comes through ``fresh``, so that others may say where it lies."""
+
     def __init__(self, module: Module, trace: Trace) -> None:
         self.module = module
         self.trace = trace
         self.tape: list[list[Any]] = []
 
     def call(self, function: Function, args: list[Any]) -> list[Any]:
-        env: dict[Value, Any] = {p: _canonical(a, p.type) for p, a in zip(function.params, args, strict=True)}
+        env: dict[Value, Any] = {p: canonical(a, p.type) for p, a in zip(function.params, args, strict=True)}
         return self.region(function.body, env)
 
     def region(self, region: Region, env: dict[Value, Any]) -> list[Any]:
@@ -125,14 +128,14 @@ class _Machine:
                 taken = args[0] if isinstance(args[0], Poison) else args[1 if args[0] else 2]
                 if isinstance(taken, Poison):
                     return [taken]
-            return [_canonical(row.evaluate(op.attrs, *args), op.result.type)]
+            return [canonical(row.evaluate(op.attrs, *args), op.result.type)]
         handler = getattr(self, "op_" + op.name)
         results: list[Any] = handler(op, args, env)
         return results
 
     # --- values
     def op_const(self, op: Op, args: list[Any], env: dict[Value, Any]) -> list[Any]:
-        return [_canonical(op.attrs["value"], op.result.type)]
+        return [canonical(op.attrs["value"], op.result.type)]
 
     def op_poison(self, op: Op, args: list[Any], env: dict[Value, Any]) -> list[Any]:
         return [Poison("no value")]
@@ -145,9 +148,16 @@ class _Machine:
         return [args[0].shape[op.attrs["axis"]]]
 
     def op_alloc(self, op: Op, args: list[Any], env: dict[Value, Any]) -> list[Any]:
-        fill, dtype = op.attrs["fill"], DTYPES[op.attrs["dtype"].name]
-        unset: Any = np.nan if dtype in (np.float64, np.float32) else 0
-        return [np.full(tuple(args), unset if fill is None else fill, dtype=dtype)]
+        array = self.fresh(op.result, tuple(args), env)
+        if op.attrs["fill"] is not None:
+            array.fill(op.attrs["fill"])
+        return [array]
+
+    def fresh(self, value: Value, shape: tuple[int, ...], env: dict[Value, Any]) -> Any:
+        """Memory for the array ``value``; what is read before it is set shows."""
+        assert isinstance(value.type, Array)
+        dtype = DTYPES[value.type.dtype.name]
+        return np.full(shape, np.nan if dtype in (np.float64, np.float32) else 0, dtype=dtype)
 
     def _index(self, array: Any, index: Sequence[int]) -> tuple[int, ...]:
         for i, n in zip(index, array.shape, strict=True):
@@ -156,7 +166,7 @@ class _Machine:
         return tuple(index)
 
     def op_load(self, op: Op, args: list[Any], env: dict[Value, Any]) -> list[Any]:
-        return [_canonical(args[0][self._index(args[0], args[1:])], op.result.type)]
+        return [canonical(args[0][self._index(args[0], args[1:])], op.result.type)]
 
     def op_store(self, op: Op, args: list[Any], env: dict[Value, Any]) -> list[Any]:
         args[0][self._index(args[0], args[1:-1])] = args[-1]
@@ -254,13 +264,13 @@ class _Machine:
         results: list[Any] = []
         for kind, value in zip(kinds, op.results, strict=True):
             if isinstance(value.type, Array):
-                results.append(np.empty(box, dtype=DTYPES[value.type.dtype.name]))
+                results.append(self.fresh(value, box, env))
             else:
                 start = _START[kind]
                 results.append(int(start) if value.type == I64 and np.isfinite(start) else start)
         (region,) = op.regions
         for index in np.ndindex(*box):
-            elements = [_canonical(a[index], p.type) for a, p in zip(arrays, region.params[rank:], strict=True)]
+            elements = [canonical(a[index], p.type) for a, p in zip(arrays, region.params[rank:], strict=True)]
             env.update(zip(region.params, [*map(int, index), *elements], strict=True))
             for k, (kind, value) in enumerate(zip(kinds, self.region(region, env), strict=True)):
                 if kind == "elem":

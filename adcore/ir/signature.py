@@ -15,6 +15,17 @@ if TYPE_CHECKING:
     from adcore.options import FunctionOptions
     from adcore.source import Span
 
+# The kernel that serves each member of a compiled function.
+KERNEL_OF = {
+    "primal": "primal",
+    "grad": "value_and_grad",
+    "value_and_grad": "value_and_grad",
+    "vjp": "vjp",
+    "jvp": "jvp",
+    "hvp": "hvp",
+}
+TAKES_ARGUMENT_TUPLE = ("vjp", "jvp", "hvp")  # called with (args, cotangents or tangents)
+
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
