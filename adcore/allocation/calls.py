@@ -7,19 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from adcore.allocation.predict import Prediction, predict
-from adcore.ir.core import Function, Module
+from adcore.allocation.predict import Prediction, Predictor
+from adcore.ir.core import Function
 from adcore.ir.interp import DTYPES
 from adcore.ir.signature import KERNEL_OF, TAKES_ARGUMENT_TUPLE, Entry
 from adcore.ir.types import Array
 
 
-def predict_call(
-    module: Module, entry: Entry, member: str, args: Sequence[Any], *, on_stack: bool = True
-) -> Prediction:
+def predict_call(predictor: Predictor, entry: Entry, member: str, args: Sequence[Any]) -> Prediction:
     """``args``: as the member takes them, e.g. ``((x, y), cotangent)`` for ``vjp``; they are left as they are."""
-    kernel = module.functions[entry.kernels[KERNEL_OF[member]]]
-    return predict(module, kernel.name, _handed(kernel, entry, member, args), on_stack=on_stack)
+    kernel = predictor.module.functions[entry.kernels[KERNEL_OF[member]]]
+    return predictor.run(kernel.name, _handed(kernel, entry, member, args))
 
 
 def _handed(kernel: Function, entry: Entry, member: str, args: Sequence[Any]) -> list[Any]:

@@ -48,24 +48,27 @@ class Prediction:
         return most
 
 
-def all_ledgers(module: Module, *, on_stack: bool = True) -> dict[str, Ledger]:
-    flows = {name: flow_of(f) for name, f in module.functions.items()}
-    return ledgers(module, flows, summarise(module, flows), on_stack=on_stack)
+class Predictor:
+    """Of one module as code generation gets it. ``on_stack=False``: of a build with canaries, which has nothing on the stack."""
 
+    def __init__(self, module: Module, *, on_stack: bool = True) -> None:
+        flows = {name: flow_of(f) for name, f in module.functions.items()}
+        self.module = module
+        self.ledgers = ledgers(module, flows, summarise(module, flows), on_stack=on_stack)
 
-def predict(module: Module, name: str, args: Sequence[Any], *, on_stack: bool = True) -> Prediction:
-    """``module``: as code generation gets it. Raises ``FalseStatement``."""
-    machine = _Machine(module, all_ledgers(module, on_stack=on_stack))
-    results: list[Any] = []
-    error = None
-    with np.errstate(all="ignore"):
-        try:
-            results = machine.call(module.functions[name], list(args))
-        except Raised as raised:
-            error = raised.kind
-    machine.arena.close()
-    returned = sorted((k, max(block.bytes, 1)) for k, block in machine.handed.items())
-    return Prediction(machine.heap.made, machine.heap.events, returned, results, error)
+    def run(self, name: str, args: Sequence[Any]) -> Prediction:
+        """A call of kernel ``name``, whose written arguments are written. Raises ``FalseStatement``."""
+        machine = _Machine(self.module, self.ledgers)
+        results: list[Any] = []
+        error = None
+        with np.errstate(all="ignore"):
+            try:
+                results = machine.call(self.module.functions[name], list(args))
+            except Raised as raised:
+                error = raised.kind
+        machine.arena.close()
+        returned = sorted((k, max(block.bytes, 1)) for k, block in machine.handed.items())
+        return Prediction(machine.heap.made, machine.heap.events, returned, results, error)
 
 
 @dataclass(slots=True)
@@ -79,15 +82,15 @@ class _Frame:
 
 
 class _Known(Mapping[Value, Any]):
-    """The values of a frame; an array that no value reached has no elements, as in compiled code."""
+    """The values of a frame; a size that no value reached is 0, as in compiled code."""
 
     def __init__(self, env: dict[Value, Any]) -> None:
         self.env = env
 
     def __getitem__(self, v: Value) -> Any:
         value = self.env[v]
-        if isinstance(value, Poison) and isinstance(v.type, Array):
-            return np.empty((0,) * v.type.rank)
+        if isinstance(value, Poison):
+            return np.empty((0,) * v.type.rank) if isinstance(v.type, Array) else 0
         return value
 
     def __iter__(self) -> Iterator[Value]:
@@ -150,6 +153,11 @@ class _Machine(Machine):
         if bytes != have:
             raise FalseStatement(f"{site}: {have} bytes, not {bytes}")
         return _array(self.memory(site, bytes, env), value.type, shape)
+
+    def undefined(self, value: Value, reason: Poison, env: dict[Value, Any]) -> Any:
+        site = self.frame.ledger.values[value]
+        self.memory(site, self.claimed(site, env), env)
+        return reason
 
     def memory(self, site: Site, bytes: int, env: dict[Value, Any]) -> Any:
         match site.place:

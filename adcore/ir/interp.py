@@ -119,6 +119,8 @@ class Machine:
         args = [env[v] for v in op.operands]
         row = REGISTRY[op.name]
         missing = [a for a in args[: _LOOKED_AT.get(op.name)] if isinstance(a, Poison)] if op.name != "select" else []
+        if missing and op.name == "alloc":  # a shadow of an array that this arm does not have: nothing may look at it either
+            return [self.undefined(op.result, missing[0], env)]
         if missing:
             if row.effect is not Effect.PURE:
                 raise InterpreterError(f"{op.name} reads poison: {missing[0].reason}")
@@ -152,6 +154,10 @@ class Machine:
         if op.attrs["fill"] is not None:
             array.fill(op.attrs["fill"])
         return [array]
+
+    def undefined(self, value: Value, reason: Poison, env: dict[Value, Any]) -> Any:
+        """An array of no size."""
+        return reason
 
     def fresh(self, value: Value, shape: tuple[int, ...], env: dict[Value, Any]) -> Any:
         """Memory for the array ``value``; what is read before it is set shows."""

@@ -12,6 +12,7 @@ from typing import Any
 from codegen_helper import link_and_load
 
 from adcore import driver, passes
+from adcore.allocation.predict import Predictor
 from adcore.codegen.checking import Checking
 from adcore.codegen.compile import CodegenOptions, compile_module
 from adcore.diagnostics import Report
@@ -25,24 +26,24 @@ NAME = "_adcore"
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """``kernels``: what the code was made from; the two extensions hold one builtin per member."""
+    """Per way of checking an extension with one builtin per member, and who predicts its allocations."""
 
-    kernels: Module
     entries: list[Entry]
-    counting: ModuleType
-    canaries: ModuleType
+    extensions: dict[Checking, ModuleType]
+    predictors: dict[Checking, Predictor]
 
     def member(self, entry: Entry, member: str, checking: Checking) -> Any:
-        extension = self.counting if checking is Checking.COUNT else self.canaries
-        return getattr(extension, f"{entry.name}.{member}")
+        return getattr(self.extensions[checking], f"{entry.name}.{member}")
 
 
 def build(kernels: Module, entries: list[Entry]) -> Built:
-    made = []
+    built = Built(entries, {}, {})
     for checking in (Checking.COUNT, Checking.CANARIES):
         options = CodegenOptions(checking=checking, debug=False)
-        made.append(link_and_load(compile_module(kernels, entries, module_name=NAME, options=options), NAME))
-    return Built(kernels, entries, *made)
+        code = compile_module(kernels, entries, module_name=NAME, options=options)
+        built.extensions[checking] = link_and_load(code, NAME)
+        built.predictors[checking] = Predictor(kernels, on_stack=checking is Checking.COUNT)
+    return built
 
 
 def from_texts(texts: Mapping[str, str], folder: Path | None = None) -> Built:

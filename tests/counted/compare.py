@@ -14,6 +14,7 @@ from adcore.allocation.calls import predict_call
 from adcore.allocation.predict import FalseStatement, Prediction
 from adcore.allocation.record import Counter, Record
 from adcore.codegen.checking import Checking
+from adcore.ir.interp import InterpreterError
 from adcore.ir.signature import Entry
 from counted.build import Built
 
@@ -56,9 +57,9 @@ def check(counter: Counter, built: Built, entry: Entry, member: str, args: Seque
     for checking in (Checking.COUNT, Checking.CANARIES):
         try:
             with _at_most(MOST_SECONDS):
-                said = predict_call(built.kernels, entry, member, args, on_stack=checking is Checking.COUNT)
-        except FalseStatement as false:
-            tally.wrong.append(f"{label}: {false}")
+                said = predict_call(built.predictors[checking], entry, member, args)
+        except (FalseStatement, InterpreterError) as false:
+            tally.wrong.append(f"{label}: {type(false).__name__}: {false}")
             return
         except TooLong:
             tally.slow += 1
