@@ -349,7 +349,7 @@ def store_all(ctx: Context, view: ArrayRef, value: Abstract, node: ast.AST) -> N
         case ArrayRef():
             if value.dtype is F64 and view.dtype is not F64:
                 ctx.mismatch(node, "the store", "an array of integers cannot take floats; make it an array of floats")
-            value = _fitted(ctx, value, view.sizes)
+            value = fitted(ctx, value, view.sizes)
             converted = value if value.dtype is view.dtype else copy(ctx, value, view.dtype)
             source = stretched(ctx, converted, view.sizes)
         case _:
@@ -357,7 +357,7 @@ def store_all(ctx: Context, view: ArrayRef, value: Abstract, node: ast.AST) -> N
     ctx.b.op("assign", [view.value, source], {"mode": "set"}, [])
 
 
-def _fitted(ctx: Context, value: ArrayRef, sizes: Sizes) -> ArrayRef:
+def fitted(ctx: Context, value: ArrayRef, sizes: Sizes) -> ArrayRef:
     """Guards that `value` can be broadcast to `sizes`; leading axes of size 1 are dropped."""
     message = "could not broadcast the input array into the slice"
     while value.rank > len(sizes):

@@ -14,6 +14,7 @@ from adcore.frontend import arith, arrays, library, numpy_calls
 from adcore.frontend.context import Context
 from adcore.frontend.errors import Reject
 from adcore.frontend.functions import call_function
+from adcore.frontend.joins import choose
 from adcore.frontend.loops import make_range, range_length
 from adcore.frontend.shapes import NumberShape, convert, join_shapes, shape_of
 from adcore.frontend.values import (
@@ -182,6 +183,11 @@ def _extremum(ctx: Context, call: Call) -> Abstract:
         if not isinstance(args[0], TupleOf) or not args[0].items:
             wrong(ctx, call, "it takes several numbers")
         args = args[0].items
+    if len(args) == 2 and isinstance(args[0], Number) and isinstance(args[1], Number):
+        first, second = args[0], args[1]
+        if not isinstance(join_shapes(shape_of(first), shape_of(second)), NumberShape):  # an int or a float
+            later = arith.compare(ctx, "gt" if call.name == "max" else "lt", second, first)
+            return choose(ctx, later.value, lambda: second, lambda: first)
     best = args[0]
     for other in args[1:]:
         best = _better(ctx, call, best, other)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import NoReturn
 
-from adcore.frontend import arith, arrays, indexing, library
+from adcore.frontend import arith, arrays, gather, indexing, library
 from adcore.frontend.calls import lower_call
 from adcore.frontend.context import Context
 from adcore.frontend.joins import cheap, choose, choose_arms, valued_arm
@@ -370,7 +370,7 @@ def index_array(ctx: Context, array: ArrayRef, node: ast.Subscript) -> Abstract:
     items = index_items(ctx, node.slice)
     if len(items) == 1 and isinstance(items[0], TupleOf) and items[0].display == "tuple":
         items = list(items[0].items)
-    return indexing.select(ctx, array, items, node)
+    return gather.load(ctx, array, items, node)
 
 
 def _index_tuple(ctx: Context, base: TupleOf, node: ast.Subscript) -> Abstract:

@@ -1,4 +1,4 @@
-"""Parts of arrays: elements, views by slices and fixed indices, new axes, lists of indices; and stores into them.
+"""Parts of arrays: elements, views by slices and fixed indices, new axes; and stores into them. Masks and arrays of indices are in `gather`.
 
 Invariants: every index that reaches a `load`, `store` or `index` is in range (guarded here with IndexError); slices are clamped as Python's
 `slice.indices`. A view keeps the origin of its array, so that a store through it is known as a store into that.
@@ -13,10 +13,10 @@ from enum import Enum
 from typing import TypeAlias
 
 from adcore.frontend.arith import as_int
-from adcore.frontend.arrays import allocate, require_sizes, require_writable, storable, store_all
+from adcore.frontend.arrays import require_writable, storable, store_all
 from adcore.frontend.context import Context
 from adcore.frontend.shapes import size_number
-from adcore.frontend.values import Abstract, ArrayRef, Number, TupleOf, describe
+from adcore.frontend.values import Abstract, ArrayRef, Number, describe
 from adcore.ir.core import Value
 from adcore.ir.types import BOOL, F64, I64
 
@@ -55,14 +55,6 @@ Item: TypeAlias = Abstract | Sliced | Marker
 def checked_index(ctx: Context, array: ArrayRef, index: Abstract, node: ast.AST, axis: int = 0) -> Value:
     """The SSA index along an axis, counted from the front and guarded."""
     if not isinstance(index, Number) or index.kind is not I64:
-        if isinstance(index, ArrayRef):
-            what = "a mask" if index.dtype is BOOL else "an array of indices"
-            ctx.expression(
-                node,
-                f"indexing with {what}",
-                "arrays are indexed with ints and slices so far",
-                "Write a loop over the elements.",
-            )
         ctx.mismatch(node, "the index", f"it is {describe(index, True)}; elements are indexed with an int")
     size = array.sizes[axis]
     b = ctx.b
@@ -84,8 +76,6 @@ def load(ctx: Context, array: ArrayRef, index: Abstract, node: ast.AST) -> Numbe
 
 def select(ctx: Context, array: ArrayRef, items: Sequence[Item], node: ast.AST) -> Number | ArrayRef:
     """`array[items]`."""
-    if len(items) == 1 and isinstance(items[0], TupleOf):
-        return _gather(ctx, array, items[0], node)
     items = complete(ctx, array, items, node)
     if is_element(items):
         return Number(ctx.b.load(array.value, *element(ctx, array, items, node)), array.dtype, True)
@@ -94,7 +84,7 @@ def select(ctx: Context, array: ArrayRef, items: Sequence[Item], node: ast.AST) 
 
 def complete(ctx: Context, array: ArrayRef, items: Sequence[Item], node: ast.AST) -> list[Item]:
     """One item for each axis, besides new ones: `...` and what is left out are full slices."""
-    used = sum(not isinstance(item, Marker) for item in items)
+    used = sum(_axes_of(item) for item in items)
     if used > array.rank:
         counted = "one dimension" if array.rank == 1 else f"{array.rank} dimensions"
         ctx.mismatch(node, "the index", f"the array has {counted} and the index has {used}")
@@ -106,6 +96,13 @@ def complete(ctx: Context, array: ArrayRef, items: Sequence[Item], node: ast.AST
     for item in items:
         out += [Sliced()] * (array.rank - used) if item is Marker.REST else [item]
     return out
+
+
+def _axes_of(item: Item) -> int:
+    """How many axes an item stands for: a mask for as many as it has."""
+    if isinstance(item, Marker):
+        return 0
+    return item.rank if isinstance(item, ArrayRef) and item.dtype is BOOL else 1
 
 
 def is_element(items: Sequence[Item]) -> bool:
@@ -171,48 +168,11 @@ def part(ctx: Context, array: ArrayRef, at: Value, axis: int = 0) -> ArrayRef:
     return ArrayRef(ctx.b.index(array.value, at, axis=axis), array.dtype, rest, array.origin, array.name)
 
 
-# Lists of indices
-
-
-def _gather(ctx: Context, array: ArrayRef, rows: TupleOf, node: ast.AST) -> ArrayRef:
-    """`array[[i, j, k]]`: a fresh array of these parts."""
-    made = allocate(ctx, (ctx.number(len(rows.items)), *array.sizes[1:]), array.dtype, None)
-    for k, row in enumerate(rows.items):
-        at = checked_index(ctx, array, row, node)
-        if array.rank == 1:
-            ctx.b.op("store", [made.value, ctx.b.i64(k), ctx.b.load(array.value, at)])
-        else:
-            pair = [part(ctx, a, i).value for a, i in ((made, ctx.b.i64(k)), (array, at))]
-            ctx.b.op("assign", pair, {"mode": "set"}, [])
-    return made
-
-
-def _scatter(ctx: Context, array: ArrayRef, rows: TupleOf, value: Abstract, node: ast.AST) -> None:
-    """`array[[i, j, k]] = value`, in this order."""
-    require_writable(ctx, array, node)
-    if isinstance(value, ArrayRef) and value.rank == array.rank:
-        require_sizes(ctx, value.sizes[:1], (ctx.number(len(rows.items)),), "the shapes do not match")
-    for k, row in enumerate(rows.items):
-        at = checked_index(ctx, array, row, node)
-        mine: Abstract = value
-        if isinstance(value, ArrayRef) and value.rank == array.rank:
-            mine = load(ctx, value, ctx.number(k), node)
-        if array.rank > 1:
-            store_all(ctx, part(ctx, array, at), mine, node)
-        elif isinstance(mine, Number):
-            ctx.b.op("store", [array.value, at, storable(ctx, array, mine, node)])
-        else:
-            ctx.mismatch(node, "the store", f"an element is a number, not {describe(mine, True)}")
-
-
 # Stores
 
 
 def store(ctx: Context, array: ArrayRef, items: Sequence[Item], value: Abstract, node: ast.AST) -> None:
     """`array[items] = value`."""
-    if len(items) == 1 and isinstance(items[0], TupleOf):
-        _scatter(ctx, array, items[0], value, node)
-        return
     require_writable(ctx, array, node)
     items = complete(ctx, array, items, node)
     if not is_element(items):

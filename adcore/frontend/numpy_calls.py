@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from adcore.frontend import arith, arrays, library
+from adcore.frontend import arith, arrays, axes, library
 from adcore.frontend.context import Context
 from adcore.frontend.errors import Reject
 from adcore.frontend.indexing import transposed
@@ -305,68 +305,50 @@ def _linspace(ctx: Context, call: NumpyCall) -> Abstract:
 # Reductions
 
 
-def _axis(ctx: Context, call: NumpyCall, array: ArrayRef) -> int | None:
-    """The axis of a reduction; None: all of the array."""
+def _axes(ctx: Context, call: NumpyCall, array: ArrayRef) -> list[int]:
+    """The axes of a reduction, ascending."""
     axis = call.get(1, "axis")
     if axis is None or isinstance(axis, NoneValue):
-        return None
-    if not isinstance(axis, Number) or not isinstance(axis.const, int):
-        wrong(ctx, call, "the `axis` must be a constant")
-    if not -array.rank <= axis.const < array.rank:
-        wrong(ctx, call, f"an array of {array.rank} dimension{'s' if array.rank > 1 else ''} has no such `axis`")
-    return axis.const % array.rank if array.rank > 1 else None
+        return list(range(array.rank))
+    items = axis.items if isinstance(axis, TupleOf) else (axis,)
+    found = []
+    for item in items:
+        if not isinstance(item, Number) or not isinstance(item.const, int):
+            wrong(ctx, call, "the `axis` must be a constant")
+        if not -array.rank <= item.const < array.rank:
+            wrong(ctx, call, f"an array of {array.rank} dimension{'s' if array.rank > 1 else ''} has no such `axis`")
+        found.append(item.const % array.rank)
+    if len(set(found)) != len(found):
+        wrong(ctx, call, "an `axis` is named twice")
+    return sorted(found)
 
 
-def _reduction(
-    function: Callable[[Context, ArrayRef, ast.AST], Number],
-    along: Callable[[Context, ArrayRef, int, ast.AST], Abstract] | None = None,
-) -> Callable[[Context, NumpyCall], Abstract]:
+def _flag(ctx: Context, call: NumpyCall, name: str) -> bool:
+    value = call.keywords.get(name)
+    if value is None:
+        return False
+    if not isinstance(value, Number) or not isinstance(value.const, bool):
+        wrong(ctx, call, f"`{name}` must be True or False")
+    return value.const
+
+
+def _reduction(whole: axes.Whole, adds: bool = False) -> Callable[[Context, NumpyCall], Abstract]:
     def run(ctx: Context, call: NumpyCall) -> Abstract:
         array = array_argument(ctx, call)
-        axis = _axis(ctx, call, array)
-        if axis is None:
-            return function(ctx, array, call.node)
-        if along is None:
-            refuse(ctx, call.node, "along an axis of a matrix it is not compiled yet")
-        return along(ctx, array, axis, call.node)
+        return axes.over_axes(ctx, array, _axes(ctx, call, array), _flag(ctx, call, "keepdims"), whole, call.node, adds)
 
     return run
 
 
-def _mean_along(ctx: Context, array: ArrayRef, axis: int, node: ast.AST) -> Abstract:
-    summed = arrays.along(ctx, array, axis, node)
-    return arrays.elementwise(ctx, lambda xs: arith.binary(ctx, "/", xs[0], xs[1], node), [summed, array.sizes[axis]])
-
-
-def _var(ctx: Context, array: ArrayRef, node: ast.AST) -> Number:
-    m = arrays.mean(ctx, array)
-
-    def squared(xs: Sequence[Number]) -> Number:
-        d = ctx.b.fsub(convert(ctx.b, xs[0], F64), m.value)
-        return Number(ctx.b.fmul(d, d), F64, True)
-
-    summed = arrays.reduce(ctx, "add", [array], squared, F64)
-    return Number(ctx.b.fdiv(summed.value, convert(ctx.b, arrays.count_of(ctx, array), F64)), F64, True)
-
-
-def _std(ctx: Context, array: ArrayRef, node: ast.AST) -> Number:
-    return Number(ctx.b.root(_var(ctx, array, node).value), F64, True)
-
-
-def _any(ctx: Context, array: ArrayRef, node: ast.AST) -> Number:
-    def one(xs: Sequence[Number]) -> Number:
-        return Number(ctx.b.btoi(arith.truth(ctx, xs[0])), I64, True)
-
-    count = arrays.reduce(ctx, "add", [array], one, I64)
-    return Number(ctx.b.igt(count.value, ctx.b.i64(0)), BOOL, True)
-
-
-def _all(ctx: Context, array: ArrayRef, node: ast.AST) -> Number:
-    def one(xs: Sequence[Number]) -> Number:
-        return Number(ctx.b.btoi(ctx.b.not_(arith.truth(ctx, xs[0]))), I64, True)
-
-    count = arrays.reduce(ctx, "add", [array], one, I64)
-    return Number(ctx.b.ieq(count.value, ctx.b.i64(0)), BOOL, True)
+def _mean(ctx: Context, call: NumpyCall) -> Abstract:
+    """A sum divided once, so that memory is read in order along any axis."""
+    array = array_argument(ctx, call)
+    over = _axes(ctx, call, array)
+    if len(over) == array.rank:
+        return _reduction(axes.mean)(ctx, call)
+    summed = axes.over_axes(ctx, array, over, _flag(ctx, call, "keepdims"), axes.total, call.node, True)
+    count = arrays.count_of(ctx, ArrayRef(array.value, array.dtype, tuple(array.sizes[k] for k in over)))
+    return arrays.elementwise(ctx, lambda xs: arith.binary(ctx, "/", xs[0], xs[1], call.node), [summed, count])
 
 
 def _dot(ctx: Context, call: NumpyCall) -> Abstract:
@@ -496,21 +478,17 @@ def _clip_method(ctx: Context, call: NumpyCall) -> Abstract:
 
 
 Row = tuple[int, int, tuple[str, ...], Callable[[Context, NumpyCall], Abstract]]
-_sum = _reduction(lambda ctx, a, n: arrays.total(ctx, a), arrays.along)
-_mean = _reduction(lambda ctx, a, n: arrays.mean(ctx, a), _mean_along)
-_prod = _reduction(lambda ctx, a, n: arrays.product(ctx, a))
-_max = _reduction(lambda ctx, a, n: arrays.extremum(ctx, a, "max", n))
-_min = _reduction(lambda ctx, a, n: arrays.extremum(ctx, a, "min", n))
+_max, _min = _reduction(axes.largest), _reduction(axes.smallest)
+_OVER = ("axis", "keepdims")
 _REDUCTIONS: dict[str, Row] = {
-    "sum": (1, 2, ("axis",), _sum), "mean": (1, 2, ("axis",), _mean), "prod": (1, 2, ("axis",), _prod),
-    "max": (1, 2, ("axis",), _max), "min": (1, 2, ("axis",), _min),
-    "var": (1, 2, ("axis",), _reduction(_var)), "std": (1, 2, ("axis",), _reduction(_std)),
-    "any": (1, 2, ("axis",), _reduction(_any)), "all": (1, 2, ("axis",), _reduction(_all)),
+    "sum": (1, 2, _OVER, _reduction(axes.total, adds=True)), "mean": (1, 2, _OVER, _mean), "prod": (1, 2, _OVER, _reduction(axes.prod)),
+    "max": (1, 2, _OVER, _max), "min": (1, 2, _OVER, _min), "var": (1, 2, _OVER, _reduction(axes.var)), "std": (1, 2, _OVER, _reduction(axes.std)),
+    "any": (1, 2, _OVER, _reduction(axes.any_)), "all": (1, 2, _OVER, _reduction(axes.all_)),
 }  # fmt: skip
 
 FUNCTIONS: dict[str, Row] = {
     **_REDUCTIONS,
-    "amax": (1, 2, ("axis",), _max), "amin": (1, 2, ("axis",), _min),
+    "amax": (1, 2, _OVER, _max), "amin": (1, 2, _OVER, _min),
     "array": (1, 2, ("dtype",), _array), "asarray": (1, 2, ("dtype",), _array),
     "zeros": (1, 2, ("shape", "dtype"), _filled_with(0.0)), "ones": (1, 2, ("shape", "dtype"), _filled_with(1.0)),
     "empty": (1, 2, ("shape", "dtype"), _filled_with(None)), "full": (2, 3, ("shape", "fill_value", "dtype"), _full),

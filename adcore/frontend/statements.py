@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from adcore.frontend import arrays, indexing, loops
+from adcore.frontend import arrays, gather, indexing, loops
 from adcore.frontend.arith import SYMBOLS
 from adcore.frontend.context import EXCEPTIONS, Context
 from adcore.frontend.errors import Reject, Silent
@@ -254,8 +254,8 @@ def _store(ctx: Context, target: ast.Subscript, value: Abstract) -> None:
     value = decide(ctx, value, target)
     array = _array_target(ctx, target)
     items = index_items(ctx, target.slice)
-    whole = indexing.is_element(items) and len(items) == array.rank
-    indexing.store(ctx, array, items, value if whole else _as_array(ctx, value, target), target)
+    whole = indexing.is_element(items) and len(items) == array.rank and not gather.is_gathered(items)
+    gather.put(ctx, array, items, value if whole else _as_array(ctx, value, target), target)
 
 
 def _as_array(ctx: Context, value: Abstract, node: ast.AST) -> Abstract:
@@ -302,10 +302,13 @@ def _augmented_element(ctx: Context, node: ast.AugAssign, symbol: str, target: a
     array = _array_target(ctx, target)
     items = index_items(ctx, target.slice)
     arrays.require_writable(ctx, array, target)
-    if any(isinstance(item, TupleOf) for item in items):
-        ctx.statement(
-            node, "an augmented store with a list of indices", "elements are augmented one by one", "Write a loop."
-        )
+    if gather.is_gathered(items):  # an index that occurs twice is augmented once, as in NumPy
+        old = gather.load(ctx, array, items, target)
+        result = binary(ctx, symbol, old, _as_array(ctx, lower_value(ctx, node.value), node), node)
+        if isinstance(old, ArrayRef) and isinstance(result, ArrayRef):
+            _same_shape(ctx, old, result)
+        gather.put(ctx, array, items, result, target)
+        return
     items = indexing.complete(ctx, array, items, target)
     if not indexing.is_element(items):
         part = indexing.view(ctx, array, items, target)

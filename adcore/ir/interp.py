@@ -119,7 +119,9 @@ class Machine:
         args = [env[v] for v in op.operands]
         row = REGISTRY[op.name]
         missing = [a for a in args[: _LOOKED_AT.get(op.name)] if isinstance(a, Poison)] if op.name != "select" else []
-        if missing and op.name == "alloc":  # a shadow of an array that this arm does not have: nothing may look at it either
+        if (
+            missing and op.name == "alloc"
+        ):  # a shadow of an array that this arm does not have: nothing may look at it either
             return [self.undefined(op.result, missing[0], env)]
         if missing:
             if row.effect is not Effect.PURE:
