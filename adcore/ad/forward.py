@@ -73,7 +73,10 @@ class ForwardMode(Rewriter):
     def op_alloc(self, op: Op, operands: list[Value]) -> list[Value]:
         results = self.copy(op, operands)
         if self.varies(op.result):
-            self.tangent[op.result] = self.b.op("alloc", operands, {**op.attrs, "fill": 0.0}).result
+            said: dict[str, object] = {"fill": 0.0}
+            if "role" in op.attrs:  # a slot of the plan is written wherever it is read
+                said = {"fill": op.attrs["fill"], "of": f"the tangent of {op.attrs.get('of', 'it')}"}
+            self.tangent[op.result] = self.b.op("alloc", operands, {**op.attrs, **said}).result
         return results
 
     def op_load(self, op: Op, operands: list[Value]) -> list[Value]:
@@ -111,7 +114,7 @@ class ForwardMode(Rewriter):
     # --- the tape
     def op_push(self, op: Op, operands: list[Value]) -> list[Value]:
         extra = [self.tangent_of(v) for v in op.operands if is_differentiable(v.type)]
-        return self.b.op("push", [*operands, *extra], results=[]).results
+        return self.b.op("push", [*operands, *extra], dict(op.attrs), []).results
 
     def op_pop(self, op: Op, operands: list[Value]) -> list[Value]:
         real = [r for r in op.results if is_differentiable(r.type)]

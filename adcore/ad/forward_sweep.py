@@ -95,7 +95,10 @@ class ForwardSweep(Rewriter):
             return
         match self.plan.places.of[region].mode:
             case "push":
-                self.b.op("push", [self.new(v) for v in values], results=[])
+                slots = [self.plan.slots[v] for v in values]
+                said = {"role": ", ".join(dict.fromkeys(s.kind for s in slots)), "of": ", ".join(s.name for s in slots)}
+                with self.b.at(slots[0].span):
+                    self.b.op("push", [self.new(v) for v in values], said, [])
             case "slot":
                 for v in values:
                     self.fill(v)
@@ -176,7 +179,9 @@ class ForwardSweep(Rewriter):
                 for t in trips:
                     size = self.b.imul(size, t)
                 trips = [size]
-            array = self.b.op("alloc", trips, {"dtype": dtype, "fill": None, "place": slot.place}).result
+            said = {"place": slot.place, "role": slot.kind, "of": slot.name}
+            with self.b.at(slot.span):
+                array = self.b.op("alloc", trips, {"dtype": dtype, "fill": None, **said}).result
             array.name = f"kept_{v.name}" if v.name else None
             self.slots[v] = array
             (self.exports[-1] if self.exports else self.saved)[v] = array

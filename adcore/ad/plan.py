@@ -13,9 +13,11 @@ from dataclasses import dataclass, field
 from adcore.ad.activity import Activity
 from adcore.ad.mincut import INFINITE, FlowGraph
 from adcore.ad.needs import Needs, induction, rotation
-from adcore.ad.regions import NOMINAL_TRIP, Places, static_trips, survey
-from adcore.ad.sizes import Sizes, describe_trips
+from adcore.ad.regions import NOMINAL_TRIP, Place, Places, survey
+from adcore.ad.sizes import Sizes
+from adcore.ir import formula
 from adcore.ir.core import Function, Op, Region, Value, free_values, has_exit
+from adcore.ir.formula import Apply, Formula, Number, Runs
 from adcore.ir.memory import VIEWS, Memory, reads
 from adcore.ir.opdef import REGISTRY, Effect
 from adcore.ir.types import Array, Scalar, is_differentiable
@@ -35,15 +37,21 @@ class NotPlannable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One kept value. ``bytes`` is a formula over sizes and trip counts, e.g. ``8*(n - 1)``; ``place``: registers, stack, heap or tape."""
+    """One kept value. ``each``: bytes of one instance; ``times``: how many there are; ``place``: registers, stack, heap or tape."""
 
     value: Value
     name: str
     span: Span | None
     kind: str
-    bytes_each: int
-    bytes: str
+    each: Formula
+    times: Formula
     place: str
+
+    @property
+    def bytes(self) -> str:
+        """A formula over sizes and trip counts, e.g. ``8*(n - 1)``."""
+        first = self.each.operands if isinstance(self.each, Apply) and self.each.op == "*" else (self.each,)
+        return formula.text(formula.product(first[0], self.times, *first[1:]))
 
 
 @dataclass(slots=True)
@@ -316,18 +324,36 @@ class _Planner:
         room = STACK_BYTES
         for v in sorted(kept, key=self.places.order.__getitem__):
             place = self.places.place_of(v)
-            each = v.type.dtype.bytes if isinstance(v.type, Array) else max(v.type.bytes, 1)  # type: ignore[union-attr]
+            each, times = self.bytes_of(v), self.times(place)
             where = {"arm": "registers", "slot": "heap", "push": "tape"}[place.mode]
-            trips = [static_trips(op) for op in place.chain]
-            total = each
-            for t in trips:
-                total *= t if t is not None else STACK_BYTES + 1
-            if place.mode == "slot" and not isinstance(v.type, Array) and total <= room:
+            whole = formula.product(each, times)
+            if place.mode == "slot" and not formula.leaves(whole) and formula.evaluate(whole, {}) <= room:
                 where = "stack"
-                room -= total
+                room -= formula.evaluate(whole, {})
             name, span, kind = _cause(v, place.owner)
-            size = describe_trips(each, place, self.sizes.dims(v) if isinstance(v.type, Array) else None)
-            plan.slots[v] = Slot(v, name, span, kind, each, size, where)
+            if place.mode == "push" and isinstance(v.type, Array):
+                each = formula.total(each, self.overhead(v, v.type, plan))
+            plan.slots[v] = Slot(v, name, span, kind, each, times, where)
+
+    def bytes_of(self, v: Value) -> Formula:
+        if not isinstance(v.type, Array):
+            return Number(v.type.bytes)  # type: ignore[union-attr]  # a scalar
+        dims = self.sizes.dims(v)
+        sizes = [
+            formula.dim_of(v, axis) if dims is None else formula.formula_of(dims[axis]) for axis in range(v.type.rank)
+        ]
+        return formula.array_bytes(v.type.dtype.bytes, sizes)
+
+    def times(self, place: Place) -> Formula:
+        """In a nest of known trip counts a cell per iteration; on the tape as often as it comes by."""
+        if place.mode == "push":
+            return Runs("iterations", place.region)
+        return formula.product(*map(formula.trips, place.chain))
+
+    def overhead(self, v: Value, type: Array, plan: Plan) -> Formula:
+        """A record on the tape says the dims of its arrays, and its own size where it has any."""
+        arrays = [u for u in plan.kept[self.places.home[v]] if isinstance(u.type, Array)]
+        return Number(8 * type.rank + (8 if v is arrays[0] else 0))
 
 
 def _is_one(v: Value) -> bool:

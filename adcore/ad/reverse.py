@@ -171,7 +171,8 @@ class ReverseSweep:
     # --- adjoints
     def zeros(self, v: Value) -> Value:
         assert isinstance(v.type, Array)
-        array = self.b.op("alloc", self.dims(v), {"dtype": v.type.dtype, "fill": 0.0}).result
+        said = {"role": "adjoint", **({"of": v.name} if v.name else {})}
+        array = self.b.op("alloc", self.dims(v), {"dtype": v.type.dtype, "fill": 0.0, **said}).result
         array.name = f"d_{v.name}" if v.name else None
         return array
 

@@ -1,8 +1,7 @@
-"""Sizes in the primal: which SSA integers are an array's dims, and formulas of trip counts for people."""
+"""Sizes in the primal: which SSA integers are an array's dims."""
 
 from __future__ import annotations
 
-from adcore.ad.regions import Place, static_trips
 from adcore.ir.core import Function, Op, Value, carried_ends, carried_inits, carried_params
 from adcore.ir.types import Array
 
@@ -83,47 +82,3 @@ class Sizes:
         if not holds:
             self.known[param, axis] = None
         return start if holds else None
-
-
-def describe_trips(bytes_each: int, place: Place, dims: list[Value] | None) -> str:
-    """``8*n``, ``16*(n - 1)``, ``8*20*50``: bytes of one slot as a formula."""
-    factors = [str(bytes_each)]
-    for op in place.chain:
-        static = static_trips(op)
-        factors.append(str(static) if static is not None else _range_text(op))
-    if place.mode == "push":
-        factors.append("iterations")
-    factors += [_text(d) for d in dims or ()]
-    return "*".join(factors)
-
-
-def _range_text(op: Op) -> str:
-    lo, hi, step = op.operands[:3]
-    low, high, by = _text(lo), _text(hi), _text(step)
-    if low == "0" and by == "1":
-        return (
-            high
-            if high.isidentifier() or high.isdigit() or (high.startswith("len(") and high.endswith(")"))
-            else f"({high})"
-        )
-    if by == "1":
-        return f"({high} - {low})"
-    return f"len(range({low}, {high}, {by}))"
-
-
-def _text(v: Value) -> str:
-    op = v.owner
-    if op is None:
-        return v.name or "n"
-    if op.name == "const":
-        return str(op.attrs["value"])
-    if op.name == "dim":
-        array = op.operands[0]
-        return f"len({array.name})" if array.name else (v.name or "n")
-    signs = {"iadd": "+", "isub": "-", "imul": "*"}
-    if op.name in signs:
-        a, b = (_text(x) for x in op.operands)
-        return f"{a} {signs[op.name]} {b}" if op.name != "imul" else f"({a})*({b})"
-    if op.name in ("imax", "imin"):
-        return f"{op.name[1:]}({', '.join(_text(x) for x in op.operands)})"
-    return v.name or "n"

@@ -141,7 +141,7 @@ class _Writer:
                 )  # fmt: skip
                 self.ledger.copies[op] = site
             elif op.name == "push":
-                names = ", ".join(_name(v) for v in op.operands)
+                names = str(op.attrs.get("of") or ", ".join(_name(v) for v in op.operands))
                 kind = str(op.attrs.get("role", "kept"))
                 self.ledger.records[op] = Site(kind, names, op.span, Place.TAPE, record_bytes(op), runs)
         for k, v in enumerate(self.function.body.terminator.operands):

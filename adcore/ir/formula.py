@@ -116,7 +116,8 @@ def formula_of(v: Value, depth: int = DEPTH) -> Formula:
     if op.name == "const":
         return Number(int(op.attrs["value"]))
     if op.name == "dim":
-        return dim_of(op.operands[0], op.attrs["axis"], depth - 1)
+        size = dim_of(op.operands[0], op.attrs["axis"], depth - 1)
+        return Size(v.name, v) if v.name and isinstance(size, Size) and size.value.name is None else size
     if op.name not in ("iadd", "isub", "imul", "imax", "imin", "ifloordiv"):
         return Size(v.name or "(a size)", v)
     a, b = (formula_of(u, depth - 1) for u in op.operands)
