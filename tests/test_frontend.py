@@ -25,7 +25,7 @@ from adcore.ir.verify import verify
 from adcore.source import SourceText
 
 CASES = Path(__file__).parent / "frontend_cases"
-MODULES = ("scalars", "control", "vectors", "matrices", "inner", "helpers", "unions", "gathered")
+MODULES = ("scalars", "control", "vectors", "matrices", "inner", "helpers", "unions", "gathered", "rearranged")
 PLAIN = "def autodiff(f=None, **options):\n    return f if f is not None else (lambda g: g)\n"
 
 

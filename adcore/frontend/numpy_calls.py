@@ -4,25 +4,33 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import NoReturn
 
 import numpy as np
 
 from adcore.frontend import arith, arrays, axes, library
 from adcore.frontend.context import Context
-from adcore.frontend.errors import Reject
-from adcore.frontend.indexing import transposed
 from adcore.frontend.loops import range_length
+from adcore.frontend.numpy_arguments import (
+    NumpyCall,
+    Row,
+    array_argument,
+    axes_argument,
+    check,
+    dtype_argument,
+    flag_argument,
+    numbers,
+    operand,
+    refuse,
+    wrong,
+)
+from adcore.frontend.numpy_shapes import SHAPING, SHAPING_METHODS
 from adcore.frontend.products import outer, product
 from adcore.frontend.shapes import convert, size_number
 from adcore.frontend.values import (
     NONE,
     Abstract,
     ArrayRef,
-    LibraryRef,
     MethodRef,
-    NoneValue,
     Number,
     RangeOf,
     TupleOf,
@@ -33,44 +41,18 @@ from adcore.ir.types import BOOL, F64, I64, Array, Scalar
 from adcore.suggest import suggest
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NumpyCall:
-    """A call of `np.name`, or of the method `name` with its array as the first argument."""
-
-    node: ast.Call
-    name: str
-    args: Sequence[Abstract]
-    keywords: Mapping[str, Abstract]
-    method: bool = False
-
-    def get(self, position: int, keyword: str) -> Abstract | None:
-        if position < len(self.args):
-            return self.args[position]
-        return self.keywords.get(keyword)
-
-
-def refuse(ctx: Context, node: ast.Call, reason: str, suggestion: str | None = None) -> NoReturn:
-    raise Reject(
-        "language/unsupported-call", ctx.span(node.func), suggestion, callee=ctx.text(node.func), reason=reason
-    )
-
-
-def wrong(ctx: Context, call: NumpyCall, reason: str) -> NoReturn:
-    ctx.reject("calls/wrong-arguments", call.node, callee=ctx.text(call.node.func), reason=reason)
-
-
 def call_numpy(
     ctx: Context, node: ast.Call, name: str, args: Sequence[Abstract], keywords: Mapping[str, Abstract]
 ) -> Abstract:
     call = NumpyCall(node, name, args, keywords)
     if name in FUNCTIONS:
         least, most, allowed, function = FUNCTIONS[name]
-        _check(ctx, call, least, most, allowed)
+        check(ctx, call, least, most, allowed)
         return function(ctx, call)
     if name in library.ELEMENTWISE:
         ufunc = library.ELEMENTWISE[name]
-        _check(ctx, call, ufunc.arity, ufunc.arity, ())
-        operands = [_operand(ctx, call, arg, k) for k, arg in enumerate(args)]
+        check(ctx, call, ufunc.arity, ufunc.arity, ())
+        operands = [operand(ctx, call, arg, k) for k, arg in enumerate(args)]
         return arrays.elementwise(ctx, lambda xs: ufunc.rule(ctx, xs), operands)
     near = suggest(name, [*FUNCTIONS, *library.ELEMENTWISE])
     if hasattr(np, name):
@@ -85,59 +67,8 @@ def call_method(
 ) -> Abstract:
     call = NumpyCall(node, method.name, [method.array, *args], keywords, True)
     least, most, allowed, function = METHODS[method.name]
-    _check(ctx, call, least, most, allowed)
+    check(ctx, call, least, most, allowed)
     return function(ctx, call)
-
-
-def _check(ctx: Context, call: NumpyCall, least: int, most: int, allowed: Sequence[str]) -> None:
-    for name in call.keywords:
-        if name not in allowed:
-            wrong(ctx, call, f"adcore does not know its argument `{name}`")
-    if not least <= len(call.args) + len(call.keywords) or len(call.args) > most:
-        shift = 1 if call.method else 0
-        count = f"{least - shift}" if least == most else f"{least - shift} to {most - shift}"
-        wrong(ctx, call, f"it takes {count} argument{'' if most - shift == 1 else 's'}, not {len(call.args) - shift}")
-
-
-def _operand(ctx: Context, call: NumpyCall, value: Abstract, position: int) -> Number | ArrayRef:
-    if isinstance(value, Number | ArrayRef):
-        return value
-    node: ast.AST = call.node.args[position] if position < len(call.node.args) else call.node
-    if isinstance(value, TupleOf) and value.items:
-        return arrays.from_rows(ctx, value, node)
-    ctx.mismatch(node, f"`{ctx.text(call.node.func)}`", f"it takes numbers and arrays, not {describe(value, True)}")
-
-
-def array_argument(ctx: Context, call: NumpyCall, position: int = 0) -> ArrayRef:
-    value = call.args[position] if position < len(call.args) else None
-    if value is None:
-        wrong(ctx, call, "its array is missing")
-    operand = _operand(ctx, call, value, position)
-    if isinstance(operand, ArrayRef):
-        return operand
-    return arrays.from_items(ctx, [operand])
-
-
-def dtype_argument(ctx: Context, call: NumpyCall, position: int, default: Scalar) -> Scalar:
-    value = call.get(position, "dtype")
-    match value:
-        case None | NoneValue():
-            return default
-        case LibraryRef(module="builtins" | "numpy", name=name) if name in _DTYPES:
-            return _DTYPES[name]
-        case _:
-            wrong(ctx, call, "arrays of float64, int64 and bool are compiled, other element types are not yet")
-
-
-_DTYPES: dict[str, Scalar] = {
-    "float": F64,
-    "float64": F64,
-    "double": F64,
-    "int": I64,
-    "int64": I64,
-    "bool": BOOL,
-    "bool_": BOOL,
-}
 
 
 # Creation
@@ -215,15 +146,8 @@ def _full_like(ctx: Context, call: NumpyCall) -> Abstract:
     return arrays.filled(ctx, array.sizes, value, array.dtype)
 
 
-def _numbers(ctx: Context, call: NumpyCall, values: Sequence[Abstract]) -> list[Number]:
-    for value in values:
-        if not isinstance(value, Number):
-            wrong(ctx, call, f"it takes numbers, not {describe(value, True)}")
-    return [value for value in values if isinstance(value, Number)]
-
-
 def _arange(ctx: Context, call: NumpyCall) -> Abstract:
-    parts = _numbers(ctx, call, call.args)
+    parts = numbers(ctx, call, call.args)
     low = ctx.number(0) if len(parts) == 1 else parts[0]
     high = parts[0] if len(parts) == 1 else parts[1]
     step = parts[2] if len(parts) == 3 else ctx.number(1)
@@ -276,7 +200,7 @@ def _float_arange(ctx: Context, low: Number, high: Number, step: Number) -> Arra
 
 
 def _linspace(ctx: Context, call: NumpyCall) -> Abstract:
-    ends = _numbers(ctx, call, call.args[:2])
+    ends = numbers(ctx, call, call.args[:2])
     count = call.get(2, "num") or ctx.number(50)
     endpoint = call.keywords.get("endpoint")
     closed = not (isinstance(endpoint, Number) and endpoint.const is False)
@@ -305,37 +229,12 @@ def _linspace(ctx: Context, call: NumpyCall) -> Abstract:
 # Reductions
 
 
-def _axes(ctx: Context, call: NumpyCall, array: ArrayRef) -> list[int]:
-    """The axes of a reduction, ascending."""
-    axis = call.get(1, "axis")
-    if axis is None or isinstance(axis, NoneValue):
-        return list(range(array.rank))
-    items = axis.items if isinstance(axis, TupleOf) else (axis,)
-    found = []
-    for item in items:
-        if not isinstance(item, Number) or not isinstance(item.const, int):
-            wrong(ctx, call, "the `axis` must be a constant")
-        if not -array.rank <= item.const < array.rank:
-            wrong(ctx, call, f"an array of {array.rank} dimension{'s' if array.rank > 1 else ''} has no such `axis`")
-        found.append(item.const % array.rank)
-    if len(set(found)) != len(found):
-        wrong(ctx, call, "an `axis` is named twice")
-    return sorted(found)
-
-
-def _flag(ctx: Context, call: NumpyCall, name: str) -> bool:
-    value = call.keywords.get(name)
-    if value is None:
-        return False
-    if not isinstance(value, Number) or not isinstance(value.const, bool):
-        wrong(ctx, call, f"`{name}` must be True or False")
-    return value.const
-
-
 def _reduction(whole: axes.Whole, adds: bool = False) -> Callable[[Context, NumpyCall], Abstract]:
     def run(ctx: Context, call: NumpyCall) -> Abstract:
         array = array_argument(ctx, call)
-        return axes.over_axes(ctx, array, _axes(ctx, call, array), _flag(ctx, call, "keepdims"), whole, call.node, adds)
+        return axes.over_axes(
+            ctx, array, axes_argument(ctx, call, array), flag_argument(ctx, call, "keepdims"), whole, call.node, adds
+        )
 
     return run
 
@@ -343,16 +242,16 @@ def _reduction(whole: axes.Whole, adds: bool = False) -> Callable[[Context, Nump
 def _mean(ctx: Context, call: NumpyCall) -> Abstract:
     """A sum divided once, so that memory is read in order along any axis."""
     array = array_argument(ctx, call)
-    over = _axes(ctx, call, array)
+    over = axes_argument(ctx, call, array)
     if len(over) == array.rank:
         return _reduction(axes.mean)(ctx, call)
-    summed = axes.over_axes(ctx, array, over, _flag(ctx, call, "keepdims"), axes.total, call.node, True)
+    summed = axes.over_axes(ctx, array, over, flag_argument(ctx, call, "keepdims"), axes.total, call.node, True)
     count = arrays.count_of(ctx, ArrayRef(array.value, array.dtype, tuple(array.sizes[k] for k in over)))
     return arrays.elementwise(ctx, lambda xs: arith.binary(ctx, "/", xs[0], xs[1], call.node), [summed, count])
 
 
 def _dot(ctx: Context, call: NumpyCall) -> Abstract:
-    a, b = (_operand(ctx, call, arg, k) for k, arg in enumerate(call.args[:2]))
+    a, b = (operand(ctx, call, arg, k) for k, arg in enumerate(call.args[:2]))
     if isinstance(a, ArrayRef) and isinstance(b, ArrayRef):
         return product(ctx, a, b, call.name, call.node)
     if call.name in ("matmul", "vdot"):
@@ -393,7 +292,7 @@ def _reshape(ctx: Context, call: NumpyCall) -> Abstract:
     parts = call.args[1:]
     if len(parts) == 1 and isinstance(parts[0], TupleOf):
         parts = parts[0].items
-    dims = _numbers(ctx, call, parts)
+    dims = numbers(ctx, call, parts)
     if any(d.kind is not I64 for d in dims) or not 1 <= len(dims) <= arrays.LARGEST_RANK:
         wrong(ctx, call, "it takes the sizes of the new shape")
     if len(dims) == array.rank == 1:
@@ -425,23 +324,8 @@ def _same_vector(ctx: Context, array: ArrayRef, wanted: Number) -> ArrayRef:
     return array
 
 
-def _transpose(ctx: Context, call: NumpyCall) -> Abstract:
-    return transposed(ctx, array_argument(ctx, call))
-
-
 def _outer(ctx: Context, call: NumpyCall) -> Abstract:
     return outer(ctx, array_argument(ctx, call), array_argument(ctx, call, 1), call.node)
-
-
-def _concatenate(ctx: Context, call: NumpyCall) -> Abstract:
-    parts = call.args[0]
-    if not isinstance(parts, TupleOf) or not parts.items:
-        wrong(ctx, call, "it takes a tuple or list of arrays")
-    operands = [_operand(ctx, call, item, 0) for item in parts.items]
-    scalars = [o for o in operands if isinstance(o, Number)]
-    if scalars and call.name == "concatenate":
-        wrong(ctx, call, "it takes arrays, not numbers; write `np.array([...])` around them")
-    return arrays.concatenate(ctx, [o if isinstance(o, ArrayRef) else arrays.from_items(ctx, [o]) for o in operands])
 
 
 def _size(ctx: Context, call: NumpyCall) -> Abstract:
@@ -453,7 +337,7 @@ def _shape(ctx: Context, call: NumpyCall) -> Abstract:
 
 
 def _scalar_type(ctx: Context, call: NumpyCall) -> Abstract:
-    (x,) = _numbers(ctx, call, call.args)
+    (x,) = numbers(ctx, call, call.args)
     if call.name in ("float64", "double"):
         return Number(convert(ctx.b, x, F64), F64, True, None if x.const is None else float(x.const))
     whole = arith.to_int(ctx, x)
@@ -473,11 +357,10 @@ def _fill_method(ctx: Context, call: NumpyCall) -> Abstract:
 
 
 def _clip_method(ctx: Context, call: NumpyCall) -> Abstract:
-    operands = [_operand(ctx, call, arg, max(k - 1, 0)) for k, arg in enumerate(call.args)]
+    operands = [operand(ctx, call, arg, max(k - 1, 0)) for k, arg in enumerate(call.args)]
     return arrays.elementwise(ctx, lambda xs: library.ELEMENTWISE["clip"].rule(ctx, xs), operands)
 
 
-Row = tuple[int, int, tuple[str, ...], Callable[[Context, NumpyCall], Abstract]]
 _max, _min = _reduction(axes.largest), _reduction(axes.smallest)
 _OVER = ("axis", "keepdims")
 _REDUCTIONS: dict[str, Row] = {
@@ -487,7 +370,7 @@ _REDUCTIONS: dict[str, Row] = {
 }  # fmt: skip
 
 FUNCTIONS: dict[str, Row] = {
-    **_REDUCTIONS,
+    **_REDUCTIONS, **SHAPING,
     "amax": (1, 2, _OVER, _max), "amin": (1, 2, _OVER, _min),
     "array": (1, 2, ("dtype",), _array), "asarray": (1, 2, ("dtype",), _array),
     "zeros": (1, 2, ("shape", "dtype"), _filled_with(0.0)), "ones": (1, 2, ("shape", "dtype"), _filled_with(1.0)),
@@ -497,15 +380,14 @@ FUNCTIONS: dict[str, Row] = {
     "arange": (1, 4, ("dtype",), _arange), "linspace": (2, 3, ("num", "endpoint"), _linspace),
     "dot": (2, 2, (), _dot), "vdot": (2, 2, (), _dot), "inner": (2, 2, (), _dot), "matmul": (2, 2, (), _dot),
     "copy": (1, 1, (), _copy), "ravel": (1, 1, (), _ravel), "reshape": (2, 2, (), _reshape),
-    "transpose": (1, 1, (), _transpose), "outer": (2, 2, (), _outer),
-    "concatenate": (1, 1, ("axis",), _concatenate), "hstack": (1, 1, (), _concatenate),
+    "outer": (2, 2, (), _outer),
     "size": (1, 1, (), _size), "shape": (1, 1, (), _shape),
     "float64": (1, 1, (), _scalar_type), "double": (1, 1, (), _scalar_type), "int64": (1, 1, (), _scalar_type),
 }  # fmt: skip
 
 METHODS: dict[str, Row] = {
-    **_REDUCTIONS,
+    **_REDUCTIONS, **SHAPING_METHODS,
     "dot": (2, 2, (), _dot), "copy": (1, 1, (), _copy), "flatten": (1, 1, (), _flatten), "ravel": (1, 1, (), _ravel),
-    "reshape": (2, 7, (), _reshape), "transpose": (1, 1, (), _transpose), "astype": (2, 2, ("dtype",), _astype), "fill": (2, 2, (), _fill_method),
+    "reshape": (2, 7, (), _reshape), "astype": (2, 2, ("dtype",), _astype), "fill": (2, 2, (), _fill_method),
     "clip": (3, 3, (), _clip_method),
 }  # fmt: skip

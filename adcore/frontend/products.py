@@ -6,7 +6,16 @@ import ast
 from collections.abc import Callable, Sequence
 
 from adcore.frontend.arith import common_kind
-from adcore.frontend.arrays import allocate, copy, elementwise, reduce, require_sizes
+from adcore.frontend.arrays import (
+    allocate,
+    broadcast_sizes,
+    copy,
+    elementwise,
+    reduce,
+    require_sizes,
+    same_sizes,
+    stretched,
+)
 from adcore.frontend.context import Context
 from adcore.frontend.indexing import Marker, complete, part, transposed, view
 from adcore.frontend.shapes import convert
@@ -22,13 +31,15 @@ def product(ctx: Context, a: ArrayRef, b: ArrayRef, name: str, node: ast.AST) ->
     if name == "vdot" and (a.rank, b.rank) != (1, 1):
         ctx.expression(node, "`np.vdot` of matrices", "it is compiled for vectors")
     if max(a.rank, b.rank) > 2:
-        ctx.expression(
-            node,
-            f"`{name}` of an array of {max(a.rank, b.rank)} dimensions",
-            "vectors and matrices are multiplied so far",
-        )
+        if name != "matmul":
+            reason = "vectors and matrices are multiplied so far"
+            ctx.expression(node, f"`{name}` of an array of {max(a.rank, b.rank)} dimensions", reason)
+        if min(a.rank, b.rank) < 2:
+            ctx.expression(node, "`@` of a vector and a stack of matrices", "stacks of matrices are multiplied so far")
     inner = 0 if b.rank == 1 else b.rank - 2
     require_sizes(ctx, a.sizes[-1:], b.sizes[inner : inner + 1], f"{name}: the sizes of the inner axes differ")
+    if max(a.rank, b.rank) > 2:
+        return _batch(ctx, a, b, node)
     match a.rank, b.rank:
         case 1, 1:
             return _dot(ctx, a, b)
@@ -38,6 +49,41 @@ def product(ctx: Context, a: ArrayRef, b: ArrayRef, name: str, node: ast.AST) ->
             return _each(ctx, b, b.sizes[1], 1, lambda column: _dot(ctx, a, column), _kind(a, b))
         case _:
             return _matrices(ctx, a, b)
+
+
+def _batch(ctx: Context, a: ArrayRef, b: ArrayRef, node: ast.AST) -> ArrayRef:
+    """`a @ b` of stacks of matrices: one product for each, leading axes broadcast together."""
+    lead = broadcast_sizes(ctx, a.sizes[:-2], b.sizes[:-2])
+    kind, at = _kind(a, b), ctx.b
+    tail = (*a.sizes[-2:-1], *(b.sizes[-1:] if b.rank > 1 else ()))
+    made = allocate(ctx, (*lead, *tail), kind, None)
+
+    def stretch(array: ArrayRef) -> ArrayRef:
+        """With all leading axes; a copy where some repeat, since parts of a repeated array have no derivative of their own."""
+        own = array.sizes[:-2]
+        if not own or same_sizes(own, lead):
+            return array
+        sizes = (*lead, *array.sizes[-2:])
+        return copy(ctx, ArrayRef(stretched(ctx, array, sizes), array.dtype, sizes))
+
+    a, b = stretch(a), stretch(b)
+
+    def nest(level: int, x: ArrayRef, y: ArrayRef, out: ArrayRef) -> None:
+        if level == len(lead):
+            one = product(ctx, x, y, "matmul", node)
+            assert isinstance(one, ArrayRef)
+            at.op("assign", [out.value, one.value], {"mode": "set"}, [])
+            return
+
+        def body(i: Value, _: list[Value]) -> list[Value]:
+            stacks = [part(ctx, array, i) if array.rank > 2 else array for array in (x, y)]
+            nest(level + 1, stacks[0], stacks[1], part(ctx, out, i))
+            return []
+
+        at.for_(at.i64(0), lead[level].value, at.i64(1), [], body)
+
+    nest(0, a, b, made)
+    return made
 
 
 def outer(ctx: Context, a: ArrayRef, b: ArrayRef, node: ast.AST) -> ArrayRef:

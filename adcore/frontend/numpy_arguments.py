@@ -1,0 +1,130 @@
+"""The arguments of NumPy's functions: what stands at a position or under a keyword, as arrays, numbers, element types, axes.
+
+A call of a method has its array as the first argument. What does not fit is rejected here, with the name of the function as it is written.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+from adcore.frontend import arrays
+from adcore.frontend.context import Context
+from adcore.frontend.errors import Reject
+from adcore.frontend.values import Abstract, ArrayRef, LibraryRef, NoneValue, Number, TupleOf, describe
+from adcore.ir.types import BOOL, F64, I64, Scalar
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NumpyCall:
+    """A call of `np.name`, or of the method `name` with its array as the first argument."""
+
+    node: ast.Call
+    name: str
+    args: Sequence[Abstract]
+    keywords: Mapping[str, Abstract]
+    method: bool = False
+
+    def get(self, position: int, keyword: str) -> Abstract | None:
+        if position < len(self.args):
+            return self.args[position]
+        return self.keywords.get(keyword)
+
+
+def refuse(ctx: Context, node: ast.Call, reason: str, suggestion: str | None = None) -> NoReturn:
+    raise Reject(
+        "language/unsupported-call", ctx.span(node.func), suggestion, callee=ctx.text(node.func), reason=reason
+    )
+
+
+def wrong(ctx: Context, call: NumpyCall, reason: str) -> NoReturn:
+    ctx.reject("calls/wrong-arguments", call.node, callee=ctx.text(call.node.func), reason=reason)
+
+
+def check(ctx: Context, call: NumpyCall, least: int, most: int, allowed: Sequence[str]) -> None:
+    for name in call.keywords:
+        if name not in allowed:
+            wrong(ctx, call, f"adcore does not know its argument `{name}`")
+    if not least <= len(call.args) + len(call.keywords) or len(call.args) > most:
+        shift = 1 if call.method else 0
+        count = f"{least - shift}" if least == most else f"{least - shift} to {most - shift}"
+        wrong(ctx, call, f"it takes {count} argument{'' if most - shift == 1 else 's'}, not {len(call.args) - shift}")
+
+
+def operand(ctx: Context, call: NumpyCall, value: Abstract, position: int) -> Number | ArrayRef:
+    if isinstance(value, Number | ArrayRef):
+        return value
+    node: ast.AST = call.node.args[position] if position < len(call.node.args) else call.node
+    if isinstance(value, TupleOf) and value.items:
+        return arrays.from_rows(ctx, value, node)
+    ctx.mismatch(node, f"`{ctx.text(call.node.func)}`", f"it takes numbers and arrays, not {describe(value, True)}")
+
+
+def array_argument(ctx: Context, call: NumpyCall, position: int = 0) -> ArrayRef:
+    value = call.args[position] if position < len(call.args) else None
+    if value is None:
+        wrong(ctx, call, "its array is missing")
+    given = operand(ctx, call, value, position)
+    return given if isinstance(given, ArrayRef) else arrays.from_items(ctx, [given])
+
+
+def dtype_argument(ctx: Context, call: NumpyCall, position: int, default: Scalar) -> Scalar:
+    value = call.get(position, "dtype")
+    match value:
+        case None | NoneValue():
+            return default
+        case LibraryRef(module="builtins" | "numpy", name=name) if name in _DTYPES:
+            return _DTYPES[name]
+        case _:
+            wrong(ctx, call, "arrays of float64, int64 and bool are compiled, other element types are not yet")
+
+
+_DTYPES: dict[str, Scalar] = {
+    "float": F64,
+    "float64": F64,
+    "double": F64,
+    "int": I64,
+    "int64": I64,
+    "bool": BOOL,
+    "bool_": BOOL,
+}
+
+
+def numbers(ctx: Context, call: NumpyCall, values: Sequence[Abstract]) -> list[Number]:
+    for value in values:
+        if not isinstance(value, Number):
+            wrong(ctx, call, f"it takes numbers, not {describe(value, True)}")
+    return [value for value in values if isinstance(value, Number)]
+
+
+def axes_argument(ctx: Context, call: NumpyCall, array: ArrayRef) -> list[int]:
+    """The axes of a reduction, ascending."""
+    axis = call.get(1, "axis")
+    if axis is None or isinstance(axis, NoneValue):
+        return list(range(array.rank))
+    items = axis.items if isinstance(axis, TupleOf) else (axis,)
+    found = []
+    for item in items:
+        if not isinstance(item, Number) or not isinstance(item.const, int):
+            wrong(ctx, call, "the `axis` must be a constant")
+        if not -array.rank <= item.const < array.rank:
+            wrong(ctx, call, f"an array of {array.rank} dimension{'s' if array.rank > 1 else ''} has no such `axis`")
+        found.append(item.const % array.rank)
+    if len(set(found)) != len(found):
+        wrong(ctx, call, "an `axis` is named twice")
+    return sorted(found)
+
+
+def flag_argument(ctx: Context, call: NumpyCall, name: str) -> bool:
+    value = call.keywords.get(name)
+    if value is None:
+        return False
+    if not isinstance(value, Number) or not isinstance(value.const, bool):
+        wrong(ctx, call, f"`{name}` must be True or False")
+    return value.const
+
+
+Row = tuple[int, int, tuple[str, ...], Callable[[Context, NumpyCall], Abstract]]
+"""Least and most arguments, keywords, and what the function means."""

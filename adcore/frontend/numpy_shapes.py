@@ -1,0 +1,247 @@
+"""NumPy's functions that rearrange: their arguments, and the table that names them; what they do is in `rearrange`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from adcore.frontend import arrays, rearrange
+from adcore.frontend.context import Context
+from adcore.frontend.indexing import transposed
+from adcore.frontend.numpy_arguments import (
+    NumpyCall,
+    Row,
+    array_argument,
+    axes_argument,
+    dtype_argument,
+    numbers,
+    operand,
+    wrong,
+)
+from adcore.frontend.values import Abstract, ArrayRef, NoneValue, Number, TupleOf
+from adcore.ir.types import BOOL, F64, I64
+
+
+def _int(ctx: Context, call: NumpyCall, position: int, name: str, default: int) -> Number:
+    """An argument that is an int."""
+    value = call.get(position, name)
+    if value is None:
+        return ctx.number(default)
+    if not isinstance(value, Number) or value.kind is not I64:
+        wrong(ctx, call, f"`{name}` must be an int")
+    return value
+
+
+def _axis(ctx: Context, call: NumpyCall, position: int, rank: int, default: int, name: str = "axis") -> int:
+    """An axis that is known when the text is compiled."""
+    value = _int(ctx, call, position, name, default).const
+    if not isinstance(value, int):
+        wrong(ctx, call, f"the `{name}` must be a constant")
+    if not -rank <= value < rank:
+        wrong(ctx, call, f"`{name}` {value} is outside {rank} dimension{'s' if rank > 1 else ''}")
+    return value % rank
+
+
+def _vector(ctx: Context, call: NumpyCall) -> ArrayRef:
+    """The array, which has one dimension."""
+    array = array_argument(ctx, call)
+    if array.rank != 1:
+        ctx.expression(call.node, f"`{ctx.text(call.node.func)}` of a matrix", "it is compiled for vectors")
+    return array
+
+
+def _matrix(ctx: Context, call: NumpyCall) -> ArrayRef:
+    array = array_argument(ctx, call)
+    if array.rank != 2:
+        ctx.expression(call.node, f"`{ctx.text(call.node.func)}` of this array", "it is compiled for matrices")
+    return array
+
+
+# Orders
+
+
+def _flip(ctx: Context, call: NumpyCall) -> Abstract:
+    array = array_argument(ctx, call)
+    fixed = {"flipud": [0], "fliplr": [1]}
+    if call.name == "fliplr" and array.rank < 2:
+        wrong(ctx, call, "its array must have two dimensions")
+    return rearrange.flip(ctx, array, fixed.get(call.name) or axes_argument(ctx, call, array), call.node)
+
+
+def _roll(ctx: Context, call: NumpyCall) -> Abstract:
+    array, shift = array_argument(ctx, call), _int(ctx, call, 1, "shift", 0)
+    if array.rank > 1 and call.get(2, "axis") is None:
+        ctx.expression(
+            call.node, "`np.roll` of a matrix without an axis", "it rolls the flattened matrix", "Name the `axis`."
+        )
+    return rearrange.roll(ctx, array, shift, _axis(ctx, call, 2, array.rank, 0))
+
+
+def _transpose(ctx: Context, call: NumpyCall) -> Abstract:
+    array = array_argument(ctx, call)
+    asked = call.args[1:] or ([call.keywords["axes"]] if "axes" in call.keywords else [])
+    if len(asked) == 1 and isinstance(asked[0], TupleOf):
+        asked = asked[0].items
+    if not asked or isinstance(asked[0], NoneValue):
+        return transposed(ctx, array)
+    axes = [n.const for n in numbers(ctx, call, asked)]
+    if not all(isinstance(a, int) for a in axes) or sorted(int(a) % array.rank for a in axes if a is not None) != list(
+        range(array.rank)
+    ):
+        wrong(ctx, call, "the axes must be a constant permutation")
+    return rearrange.permuted(ctx, array, [int(a) % array.rank for a in axes if a is not None])
+
+
+def _swapaxes(ctx: Context, call: NumpyCall) -> Abstract:
+    array = array_argument(ctx, call)
+    one, other = (_axis(ctx, call, k, array.rank, 0, f"axis{k}") for k in (1, 2))
+    order = list(range(array.rank))
+    order[one], order[other] = other, one
+    return rearrange.permuted(ctx, array, order)
+
+
+def _moveaxis(ctx: Context, call: NumpyCall) -> Abstract:
+    array = array_argument(ctx, call)
+    source, target = _axis(ctx, call, 1, array.rank, 0, "source"), _axis(ctx, call, 2, array.rank, 0, "destination")
+    order = [k for k in range(array.rank) if k != source]
+    order.insert(target, source)
+    return rearrange.permuted(ctx, array, order)
+
+
+def _expand_dims(ctx: Context, call: NumpyCall) -> Abstract:
+    array = array_argument(ctx, call)
+    if array.rank == arrays.LARGEST_RANK:
+        wrong(ctx, call, f"arrays have at most {arrays.LARGEST_RANK} dimensions")
+    return rearrange.expanded(ctx, array, _axis(ctx, call, 1, array.rank + 1, 0), call.node)
+
+
+def _squeeze(ctx: Context, call: NumpyCall) -> Abstract:
+    array = array_argument(ctx, call)
+    if call.get(1, "axis") is None:
+        wrong(ctx, call, "which axes have size 1 is known only when it runs; name the `axis`")
+    axes = axes_argument(ctx, call, array)
+    if len(axes) == array.rank:
+        wrong(ctx, call, "an array without dimensions is not compiled; index it")
+    return rearrange.squeezed(ctx, array, axes)
+
+
+# Triangles and diagonals
+
+
+def _triangle(upper: bool) -> Callable[[Context, NumpyCall], Abstract]:
+    return lambda ctx, call: rearrange.triangle(ctx, _matrix(ctx, call), _int(ctx, call, 1, "k", 0), upper)
+
+
+def _eye(ctx: Context, call: NumpyCall) -> Abstract:
+    rows = arrays.length(ctx, _int(ctx, call, 0, "N", 0), call.node, "`np.eye`")
+    given = call.get(1, "M") if call.name == "eye" else None
+    columns = (
+        rows if given is None or isinstance(given, NoneValue) else arrays.length(ctx, given, call.node, "`np.eye`")
+    )
+    k = _int(ctx, call, 2, "k", 0) if call.name == "eye" else ctx.number(0)
+    return rearrange.eye(ctx, rows, columns, k, dtype_argument(ctx, call, 3 if call.name == "eye" else 1, F64))
+
+
+def _diag(ctx: Context, call: NumpyCall) -> Abstract:
+    array, k = array_argument(ctx, call), _int(ctx, call, 1, "k", 0)
+    if array.rank == 1 and call.name == "diag":
+        return rearrange.diagonal_matrix(ctx, array, k)
+    return rearrange.diagonal(ctx, _matrix(ctx, call), k)
+
+
+def _trace(ctx: Context, call: NumpyCall) -> Abstract:
+    return arrays.total(ctx, rearrange.diagonal(ctx, _matrix(ctx, call), _int(ctx, call, 1, "offset", 0)))
+
+
+# Several into one
+
+
+def _parts(ctx: Context, call: NumpyCall) -> list[ArrayRef]:
+    parts = call.args[0] if call.args else None
+    if isinstance(parts, ArrayRef) or not isinstance(parts, TupleOf) or not parts.items:
+        wrong(ctx, call, "it takes a tuple or list of arrays")
+    operands = [operand(ctx, call, item, 0) for item in parts.items]
+    if call.name == "concatenate" and any(isinstance(o, Number) for o in operands):
+        wrong(ctx, call, "it takes arrays, not numbers; write `np.array([...])` around them")
+    return [o if isinstance(o, ArrayRef) else arrays.from_items(ctx, [o]) for o in operands]
+
+
+def _joined(ctx: Context, call: NumpyCall, parts: list[ArrayRef], axis: int) -> Abstract:
+    if len({part.rank for part in parts}) > 1:
+        ctx.mismatch(call.node, f"`{ctx.text(call.node.func)}`", "its arrays differ in their number of dimensions")
+    return rearrange.joined(ctx, parts, axis)
+
+
+def _concatenate(ctx: Context, call: NumpyCall) -> Abstract:
+    parts = _parts(ctx, call)
+    return _joined(ctx, call, parts, _axis(ctx, call, 1, parts[0].rank, 0))
+
+
+def _hstack(ctx: Context, call: NumpyCall) -> Abstract:
+    parts = _parts(ctx, call)
+    return _joined(ctx, call, parts, 0 if parts[0].rank == 1 else 1)
+
+
+def _rows(ctx: Context, call: NumpyCall, axis: int) -> Abstract:
+    """Vectors count as rows or columns of a matrix."""
+    parts = [rearrange.expanded(ctx, p, axis, call.node) if p.rank == 1 else p for p in _parts(ctx, call)]
+    return _joined(ctx, call, parts, axis)
+
+
+def _stack(ctx: Context, call: NumpyCall) -> Abstract:
+    parts = _parts(ctx, call)
+    if len({part.rank for part in parts}) > 1:
+        ctx.guard(False, "ValueError", "all input arrays must have the same shape")
+        return parts[0]
+    return rearrange.stacked(ctx, parts, _axis(ctx, call, 1, parts[0].rank + 1, 0), call.node)
+
+
+# Along a vector
+
+
+def _cumsum(ctx: Context, call: NumpyCall) -> Abstract:
+    array = _vector(ctx, call)
+    kind = I64 if array.dtype is BOOL else array.dtype
+    b = ctx.b
+    adds = call.name == "cumsum"
+    step = (b.fadd if adds else b.fmul) if kind is F64 else (b.iadd if adds else b.imul)
+    start = b.const(0.0 if adds else 1.0) if kind is F64 else b.i64(0 if adds else 1)
+    return rearrange.running(ctx, array, kind, step, start)
+
+
+def _diff(ctx: Context, call: NumpyCall) -> Abstract:
+    array = _vector(ctx, call)
+    if array.dtype is BOOL:
+        wrong(ctx, call, "its array must hold numbers")
+    return rearrange.differences(ctx, array, call.node)
+
+
+def _place(largest: bool) -> Callable[[Context, NumpyCall], Abstract]:
+    return lambda ctx, call: rearrange.place_of_extremum(ctx, _vector(ctx, call), largest)
+
+
+def _repeat(ctx: Context, call: NumpyCall) -> Abstract:
+    return rearrange.repeated(ctx, _vector(ctx, call), _int(ctx, call, 1, "repeats", 1), call.name == "repeat")
+
+
+_TRANSPOSES: dict[str, Row] = {"transpose": (1, 7, ("axes",), _transpose), "swapaxes": (3, 3, (), _swapaxes)}
+
+SHAPING: dict[str, Row] = {
+    **_TRANSPOSES, "moveaxis": (3, 3, ("source", "destination"), _moveaxis),
+    "flip": (1, 2, ("axis",), _flip), "flipud": (1, 1, (), _flip), "fliplr": (1, 1, (), _flip), "roll": (2, 3, ("shift", "axis"), _roll),
+    "expand_dims": (2, 2, ("axis",), _expand_dims), "squeeze": (1, 2, ("axis",), _squeeze),
+    "triu": (1, 2, ("k",), _triangle(True)), "tril": (1, 2, ("k",), _triangle(False)),
+    "eye": (1, 4, ("N", "M", "k", "dtype"), _eye), "identity": (1, 2, ("dtype",), _eye),
+    "diag": (1, 2, ("k",), _diag), "diagonal": (1, 2, (), _diag), "trace": (1, 2, ("offset",), _trace),
+    "concatenate": (1, 2, ("axis",), _concatenate), "hstack": (1, 1, (), _hstack), "stack": (1, 2, ("axis",), _stack),
+    "vstack": (1, 1, (), partial(_rows, axis=0)), "column_stack": (1, 1, (), partial(_rows, axis=1)),
+    "cumsum": (1, 1, (), _cumsum), "cumprod": (1, 1, (), _cumsum), "diff": (1, 1, (), _diff),
+    "argmax": (1, 1, (), _place(True)), "argmin": (1, 1, (), _place(False)),
+    "repeat": (2, 2, ("repeats",), _repeat), "tile": (2, 2, ("reps",), _repeat),
+}  # fmt: skip
+
+SHAPING_METHODS: dict[str, Row] = {
+    **_TRANSPOSES, "squeeze": SHAPING["squeeze"], "diagonal": SHAPING["diagonal"], "trace": SHAPING["trace"],
+    "cumsum": SHAPING["cumsum"], "cumprod": SHAPING["cumprod"], "argmax": SHAPING["argmax"], "argmin": SHAPING["argmin"],
+    "repeat": SHAPING["repeat"],
+}  # fmt: skip
