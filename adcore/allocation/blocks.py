@@ -20,19 +20,19 @@ CHUNK_HEAD = 32
 
 @dataclass(slots=True, eq=False)
 class Block:
-    """``bytes`` as asked for; ``touched``: up to where it was written, known when it is freed."""
+    """``bytes`` as asked for; ``claimed``: by the largest array that was in it; ``whole``: all arrays in it are written to their
+    last byte when they are made; ``touched``: up to where it was written, known when it is freed."""
 
     site: Site
     bytes: int
     memory: Any
+    claimed: int = 0
+    whole: bool = True
     touched: int = 0
 
     @property
     def start(self) -> int:
         return int(self.memory.ctypes.data)
-
-    def holds(self, address: int) -> bool:
-        return 0 <= address - self.start < self.bytes
 
 
 @dataclass(slots=True)
@@ -99,7 +99,7 @@ class Arena:
             self.grow(site, bytes)
         self.cur += bytes
         block = self.chunks[self.at].block
-        block.touched = max(block.touched, self.cur)
+        block.touched = block.claimed = max(block.touched, self.cur)
 
     def grow(self, site: Site, bytes: int) -> None:
         following = self.at + 1

@@ -18,7 +18,7 @@ from adcore.allocation.blocks import PATTERN, Arena, Block, Heap, Slot
 from adcore.allocation.sites import Ledger, Place, Site, ledgers
 from adcore.ir.core import Function, Module, Op, Region, Value
 from adcore.ir.flow import flow_of, summarise
-from adcore.ir.formula import evaluate
+from adcore.ir.formula import Formula, evaluate
 from adcore.ir.interp import DTYPES, InterpreterError, Machine, Poison, Raised, Trace, canonical
 from adcore.ir.types import Array, Scalar
 
@@ -37,6 +37,13 @@ class Prediction:
     returned: list[tuple[int, int]]
     results: list[Any]
     error: str | None = None
+    stated: Counter[Site] = field(default_factory=Counter)  # bytes that each site was to hold, over all its executions
+    values: dict[Value, Any] = field(default_factory=dict)  # of the function called
+    runs: Counter[Region] = field(default_factory=Counter)
+
+    def evaluate(self, formula: Formula) -> int:
+        """A formula over sizes, values and regions of the function called, after the call."""
+        return evaluate(formula, _Known(self.values), self.runs)
 
     @property
     def peak(self) -> int:
@@ -68,7 +75,10 @@ class Predictor:
                 error = raised.kind
         machine.arena.close()
         returned = sorted((k, max(block.bytes, 1)) for k, block in machine.handed.items())
-        return Prediction(machine.heap.made, machine.heap.events, returned, results, error)
+        last = machine.last
+        return Prediction(
+            machine.heap.made, machine.heap.events, returned, results, error, machine.stated, last.env, last.runs
+        )  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -76,6 +86,7 @@ class _Frame:
     function: Function
     ledger: Ledger
     slots: list[Slot]
+    env: dict[Value, Any]
     results: dict[int, Block] = field(default_factory=dict)
     runs: Counter[Region] = field(default_factory=Counter)
     executed: Counter[Site] = field(default_factory=Counter)
@@ -107,6 +118,8 @@ class _Machine(Machine):
         self.heap = Heap()
         self.arena = Arena(self.heap)
         self.frames: list[_Frame] = []
+        self.last: _Frame
+        self.stated: Counter[Site] = Counter()
         self.handed: dict[int, Block] = {}  # results of the function that returned last
 
     @property
@@ -116,8 +129,8 @@ class _Machine(Machine):
     # --- frames
     def call(self, function: Function, args: list[Any]) -> list[Any]:
         ledger = self.ledgers[function.name]
-        frame = _Frame(function, ledger, [Slot() for _ in range(ledger.slots)])
         env = {p: canonical(a, p.type) for p, a in zip(function.params, args, strict=True)}
+        frame = _Frame(function, ledger, [Slot() for _ in range(ledger.slots)], env)
         self.frames.append(frame)
         try:
             results = self.region(function.body, env)
@@ -126,7 +139,7 @@ class _Machine(Machine):
             self.check_executions(frame, env)
             return results
         finally:
-            self.frames.pop()
+            self.last = self.frames.pop()
             for slot in frame.slots:
                 self.heap.free(slot.block)
             self.handed = frame.results
@@ -144,7 +157,9 @@ class _Machine(Machine):
     # --- arrays
     def claimed(self, site: Site, env: dict[Value, Any]) -> int:
         self.frame.executed[site] += 1
-        return evaluate(site.bytes, _Known(env))
+        bytes = evaluate(site.bytes, _Known(env))
+        self.stated[site] += bytes
+        return bytes
 
     def fresh(self, value: Value, shape: tuple[int, ...], env: dict[Value, Any]) -> Any:
         site = self.frame.ledger.values[value]
@@ -164,9 +179,14 @@ class _Machine(Machine):
             case Place.STACK:
                 return np.full(bytes, PATTERN, np.uint8)
             case Place.RESULT:
-                return self.result(site, bytes).memory
+                return self.used(self.result(site, bytes), site, bytes)
         block = self.slot(site, env).room(self.heap, site, bytes)
-        return np.empty(0, np.uint8) if block is None else block.memory
+        return np.empty(0, np.uint8) if block is None else self.used(block, site, bytes)
+
+    def used(self, block: Block, site: Site, bytes: int) -> Any:
+        block.claimed = max(block.claimed, bytes)
+        block.whole = block.whole and site.whole
+        return block.memory
 
     def slot(self, site: Site, env: dict[Value, Any]) -> Slot:
         """The first of the site's blocks that no carried value points into; the last is free where no other is."""
@@ -185,7 +205,7 @@ class _Machine(Machine):
             return array
         if bytes != array.nbytes:
             raise FalseStatement(f"{site}: {array.nbytes} bytes, not {bytes}")
-        copy = _view(self.result(site, bytes).memory, array.dtype, array.shape)
+        copy = _view(self.used(self.result(site, bytes), site, bytes), array.dtype, array.shape)
         copy[...] = array
         return copy
 

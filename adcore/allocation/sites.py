@@ -39,7 +39,8 @@ class Place(Enum):
 class Site:
     """``bytes``: of one execution; ``executions``: in one call of the function. ``slots``: which of the frame's blocks it may use.
 
-    ``adopted``: the block comes from the function that is called, whose ledger counts it.
+    ``whole``: the array is written to its last byte when it is made; ``kept``: the reverse pass's memory, a slot of the plan. ``adopted``: the block comes from the function that is called,
+    whose ledger counts it.
     """
 
     kind: str
@@ -53,6 +54,8 @@ class Site:
     in_loop: bool = False
     carriers: tuple[Value, ...] = ()
     slots: range = range(0)
+    whole: bool = True
+    kept: bool = False
     adopted: bool = False
 
     def __str__(self) -> str:
@@ -143,7 +146,7 @@ class _Writer:
             elif op.name == "push":
                 names = str(op.attrs.get("of") or ", ".join(_name(v) for v in op.operands))
                 kind = str(op.attrs.get("role", "kept"))
-                self.ledger.records[op] = Site(kind, names, op.span, Place.TAPE, record_bytes(op), runs)
+                self.ledger.records[op] = Site(kind, names, op.span, Place.TAPE, record_bytes(op), runs, kept=True)
         for k, v in enumerate(self.function.body.terminator.operands):
             if isinstance(v.type, Array) and returned.get(v) != k:
                 span = self.function.body.terminator.span or self.function.span
@@ -163,8 +166,10 @@ class _Writer:
             slots = self.blocks(len(carriers) + 1)
         kind = "result" if place is Place.RESULT else str(op.attrs.get("role", "array-temporary"))
         name = str(op.attrs.get("of") or _name(v))
+        whole = op.name != "alloc" or op.attrs["fill"] is not None
+        adopted = op.name == "call"
         self.ledger.values[v] = Site(
-            kind, name, op.span, place, _bytes(v), runs, v, result, in_loop, carriers, slots, adopted=op.name == "call"
+            kind, name, op.span, place, _bytes(v), runs, v, result, in_loop, carriers, slots, whole, "place" in op.attrs, adopted
         )  # fmt: skip
 
     def fits(self, v: Value) -> bool:

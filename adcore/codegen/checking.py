@@ -27,7 +27,7 @@ HEAD_WORD = 0x5AFE5AFE5AFE5AFE
 
 ENTER, LEAVE, FIND = "; checking: entered", "; checking: left", "; checking: find the counter"
 
-_WATCH = """
+WATCH = """
 @rt.hook = internal global ptr null ; the counter's adcore_watch, where it is loaded
 @rt.hook.name = private unnamed_addr constant [13 x i8] c"adcore_watch\\00"
 declare ptr @dlsym(ptr, ptr) nonlazybind
@@ -129,4 +129,4 @@ def checked(text: str, checking: Checking, blocks: str) -> str:
         text = text.replace(mark, line)
     if checking is Checking.CANARIES:
         text = text.replace(blocks, CHECKED_BLOCKS)
-    return text + _WATCH
+    return text + WATCH

@@ -89,7 +89,9 @@ def trips(loop: Op) -> Formula:
     if isinstance(lo, Number) and isinstance(hi, Number) and isinstance(step, Number) and step.value:
         return Number(len(range(lo.value, hi.value, step.value)))
     if step == Number(1):
-        return length(hi if lo == Number(0) else Apply("-", (hi, lo)))
+        return length(difference(hi, lo))
+    if step == Number(-1):
+        return length(difference(lo, hi))
     return Apply("range", (lo, hi, step))
 
 
@@ -111,10 +113,10 @@ def never_negative(f: Formula) -> bool:
 def formula_of(v: Value, depth: int = DEPTH) -> Formula:
     """What an SSA integer is in terms of sizes and parameters, as far as its defining ops say so."""
     op = v.owner
+    if op is not None and op.name == "const":
+        return Number(int(op.attrs["value"]))
     if op is None or depth == 0:
         return Size(v.name or "(a size)", v)
-    if op.name == "const":
-        return Number(int(op.attrs["value"]))
     if op.name == "dim":
         size = dim_of(op.operands[0], op.attrs["axis"], depth - 1)
         return Size(v.name, v) if v.name and isinstance(size, Size) and size.value.name is None else size
@@ -137,9 +139,7 @@ def formula_of(v: Value, depth: int = DEPTH) -> Formula:
 def difference(a: Formula, b: Formula) -> Formula:
     if a == b:
         return Number(0)
-    if isinstance(a, Number) and isinstance(b, Number):
-        return Number(a.value - b.value)
-    return a if b == Number(0) else Apply("-", (a, b))
+    return total(a, Number(-b.value)) if isinstance(b, Number) else Apply("-", (a, b))
 
 
 def dim_of(array: Value, axis: int, depth: int = DEPTH) -> Formula:
@@ -161,8 +161,9 @@ def dim_of(array: Value, axis: int, depth: int = DEPTH) -> Formula:
     known = array.type.dims[axis]
     if isinstance(known, int):
         return Number(known)
-    name = array.name or "(an array)"
-    return Size(f"len({name})" if array.type.rank == 1 else f"{name}.shape[{axis}]", array, axis)
+    if array.name is None:
+        return Size("(its length)" if array.type.rank == 1 else f"(its size along axis {axis})", array, axis)
+    return Size(f"len({array.name})" if array.type.rank == 1 else f"{array.name}.shape[{axis}]", array, axis)
 
 
 def array_bytes(dtype_bytes: int, dims: list[Formula]) -> Formula:

@@ -36,9 +36,12 @@ class Built:
         return getattr(self.extensions[checking], f"{entry.name}.{member}")
 
 
+WAYS = [Checking.COUNT, Checking.CANARIES]  # how everything is compiled
+
+
 def build(kernels: Module, entries: list[Entry]) -> Built:
     built = Built(entries, {}, {})
-    for checking in (Checking.COUNT, Checking.CANARIES):
+    for checking in WAYS:
         options = CodegenOptions(checking=checking, debug=False)
         code = compile_module(kernels, entries, module_name=NAME, options=options)
         built.extensions[checking] = link_and_load(code, NAME)

@@ -11,7 +11,7 @@ import numpy as np
 from ad_programs import CALLS, PROGRAMS
 from codegen_helper import entry_of
 
-from adcore import ad, passes
+from adcore import ad, driver, passes
 from adcore.ir.core import Module
 from adcore.ir.parser import parse_module
 from adcore.ir.signature import Entry, leaves
@@ -88,15 +88,20 @@ def calls(built: Built, sizes: Sequence[int] = SIZES) -> Iterator[Call]:
 # --- programs in the IR
 def programs() -> Iterator[tuple[Built, Iterator[Call]]]:
     """Primal, reverse, forward and second order as the interpreter's tests make them."""
+    merged, entries = Module(), []
     for name in (*PROGRAMS, "CALLS"):
         kernels = derivatives(CALLS if name == "CALLS" else PROGRAMS[name])
-        entries = [entry_of(kernels, f) for f in ("f", "dg", "dv", "dj", "dh")]
-        yield build(kernels, entries), _program_calls(entries)
+        mine = [entry_of(kernels, f) for f in ("f", "dg", "dv", "dj", "dh")]
+        for entry in mine:
+            entry.module = name
+        driver.merge(merged, kernels, mine)
+        entries += mine
+    yield build(merged, entries), _program_calls(entries)
 
 
 def _program_calls(entries: list[Entry]) -> Iterator[Call]:
     for entry in entries:
-        for size in (3, 17, 60):
+        for size in (3, 17, 40):
             yield entry, "primal", arguments(entry, size)
 
 
@@ -141,10 +146,10 @@ def frontend() -> Iterator[tuple[Built, Iterator[Call]]]:
 
         def each(built: Built = built, own: Any = own) -> Iterator[Call]:
             for entry in built.entries:
-                for args in own[entry.qualname]:
+                for k, args in enumerate(own[entry.qualname]):
                     given = tuple(test_frontend.arguments(args))
                     yield entry, "primal", given
-                    if len(given) == len(entry.parameters):
+                    if len(given) == len(entry.parameters) and k < 3:
                         yield from members(entry, given)
             yield from calls(built)
 
@@ -158,21 +163,28 @@ def texts() -> Iterator[tuple[Built, Iterator[Call]]]:
     import test_members
     import test_written
 
-    matrices = test_matrices.HEAD
-    for name, (parameters, body) in test_matrices.BODIES.items():
-        lines = "\n    ".join(body.split("\n"))
-        matrices += f"@autodiff\ndef {name}({parameters}) -> float:\n    {lines}\n\n"
-    found = {"members": test_members.TEXT, "written": test_written.TEXT, "matrices": matrices}
+    found = {"members": test_members.TEXT, "written": test_written.TEXT, "matrices": test_matrices.text()}
     found["benchmarks"] = (ROOT / "benchmarks" / "functions.py").read_text()
     found["falling"] = test_end_to_end.MODEL.replace("from .helpers import fall\n", "") + test_end_to_end.HELPERS
-    for name, text in found.items():
-        built = from_texts({name: text})
-        assert built.entries, name
-        yield built, calls(built)
+    built = from_texts(found)
+    assert {entry.module for entry in built.entries} == set(found)
+
+    def each() -> Iterator[Call]:
+        for entry in built.entries:
+            if entry.module != "matrices":
+                for size in SIZES:
+                    yield from members(entry, arguments(entry, size))
+                continue
+            own = test_matrices.arguments(entry.qualname)
+            for times in (1, 2, 5):
+                args = tuple(np.tile(a, (times,) * a.ndim) if isinstance(a, np.ndarray) else a for a in own)
+                yield from members(entry, args)
+
+    yield built, each()
     folder = ROOT / "examples" / "hare_lynx" / "src"
     built = from_texts({"hare_lynx.model": (folder / "hare_lynx" / "model.py").read_text()}, folder)
     assert built.entries
-    yield built, calls(built)
+    yield built, calls(built, (2, 6, 12))
 
 
 def fuzz(count: int, seed: int) -> Iterator[tuple[Built, Iterator[Call]]]:
