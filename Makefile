@@ -3,7 +3,7 @@
 PYTHON ?= python3
 PYTEST_ARGS ?= -n 2 --dist loadfile
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench fuzz fuzz-allocations coverage clean
+.PHONY: help demo test lint bench fuzz fuzz-allocations fuzz-lint coverage clean
 
 DEV := .venv/dev
 DEMO := .venv/demo
@@ -45,6 +45,9 @@ bench: $(DEV)/installed ## Measure functions and gradients against C written by 
 N ?= 1000
 fuzz: $(DEV)/installed ## Compare random programs with CPython: make fuzz N=20000
 	PYTHONPATH=.:tests $(IN_DEV) -m fuzz --programs $(N) --seed $${SEED:-1} --interpreted
+
+fuzz-lint: $(DEV)/installed ## Lint every truncation of the example and 10,000 random edits
+	cd tests && PYTHONPATH=..:. ../$(IN_DEV) -m lint_fuzz --edits 10000 --seed $${SEED:-1}
 
 fuzz-allocations: $(DEV)/installed ## Compare the allocations of random programs with what was predicted: make fuzz-allocations N=500
 	cd tests && PYTHONPATH=..:. ../$(IN_DEV) -m counted --fuzz $(N) --seed $${SEED:-1}

@@ -177,6 +177,8 @@ def _extremum(ctx: Context, call: Call) -> Abstract:
     if call.keywords:
         wrong(ctx, call, "adcore does not know its keyword arguments")
     args = call.args
+    if not args:
+        wrong(ctx, call, "it takes at least one argument")
     if len(args) == 1:
         if isinstance(args[0], ArrayRef):
             refuse(ctx, call.node, f"of an array it is NumPy's; write `np.{call.name}(...)`")
