@@ -232,4 +232,6 @@ def _hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
     session = ls.sessions.open.get(params.text_document.uri)
     if session is None or session.kind == "other":
         return None
-    return hover.hover(session.document, params.position, session.kind == "config")
+    if session.kind == "config":
+        return hover.hover(session.document, params.position, True)
+    return hover.hover(session.document, params.position, False, session.reply.functions if session.current else ())

@@ -24,6 +24,7 @@ from adcore_lsp.convert import Encoding, Finding, to_finding
 from adcore_lsp.transport import claim_stdout, framed, frames, read_in_thread
 
 if TYPE_CHECKING:
+    from adcore.lint.facts import FunctionFacts
     from adcore.options import ProjectOptions
 
 _log = logging.getLogger("adcore")
@@ -49,9 +50,11 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What was found, in the document and elsewhere, and the files that it depends on, as they were on disk."""
+    """What was found, in the document and elsewhere; what is generated for its functions; and the files that it depends on, as they were
+    on disk."""
 
     findings: tuple[Finding, ...] = ()
+    functions: tuple[FunctionFacts, ...] = ()
     dependencies: Mapping[str, Stamp] = field(default_factory=dict)
 
 
@@ -138,9 +141,10 @@ def stamp(path: str) -> Stamp:
 
 def check(request: Request, last_good: dict[Path, ProjectOptions]) -> Reply:
     """Check one document against the disk and the open buffers of this moment."""
-    from adcore.driver import analyse
+    from adcore.driver import Analysis, analyse
     from adcore.frontend.project import ModuleSource, Project
     from adcore.lint.check import Checker, decode_as, is_config
+    from adcore.lint.facts import function_facts
     from adcore.source import SourceText
 
     began = time.time_ns()
@@ -156,7 +160,16 @@ def check(request: Request, last_good: dict[Path, ProjectOptions]) -> Reply:
     def make_project(roots: Sequence[Path], overlays: Mapping[str, str]) -> Project:
         return Recording(roots, overlays)
 
-    checker = Checker(analyse, request.overlays, os.environ, last_good, make_project)
+    functions: list[FunctionFacts] = []
+
+    def analyse_and_note(
+        project: Project, source: SourceText, module: str, options: ProjectOptions | None = None
+    ) -> Analysis:
+        analysis = analyse(project, source, module, options)
+        functions.extend(function_facts(entry, analysis.plans.get(entry.name)) for entry in analysis.entries)
+        return analysis
+
+    checker = Checker(analyse_and_note, request.overlays, os.environ, last_good, make_project)
     diagnostics = checker.check(request.path, request.text)
     config = checker.layouts.of(request.path).config
     seen |= {str(config)} if config is not None and not is_config(request.path) else set()
@@ -172,7 +185,9 @@ def check(request: Request, last_good: dict[Path, ProjectOptions]) -> Reply:
         return sources[path]
 
     findings = tuple(to_finding(item, source_of, request.path, request.encoding) for item in diagnostics)
-    return Reply(findings, {path: _stamp_as_read(path, began) for path in sorted(seen - {request.path})})
+    return Reply(
+        findings, tuple(functions), {path: _stamp_as_read(path, began) for path in sorted(seen - {request.path})}
+    )
 
 
 def _stamp_as_read(path: str, began: int) -> Stamp:

@@ -453,3 +453,31 @@ def test_hover(start: Start) -> None:
     assert hover("m.py", 5, 12) is None
     assert str(hover("pyproject.toml", 1, 3)).startswith("bounds-check: Raise IndexError")
     assert hover("pyproject.toml", 0, 3) is None
+
+
+def test_hover_says_what_is_generated_and_what_the_reverse_pass_keeps(start: Start) -> None:
+    client = start()
+    text = (
+        "import numpy as np\nfrom adcore import autodiff\nfrom adcore.typing import Vector\n\n\n"
+        "@autodiff\ndef chain(x: Vector, k: float) -> float:\n    y = k\n    for v in x:\n        y = np.sin(y * v)\n    return y\n\n\n"
+        '@autodiff(mode="both", wrt="x")\ndef line(x: Vector, k: float) -> float:\n    return np.sum(x) * k\n'
+    )
+    client.open("facts.py", text)
+    assert client.diagnostics("facts.py") == []
+
+    def hover(line: int, character: int) -> str:
+        place = {"textDocument": {"uri": client.uri("facts.py")}, "position": {"line": line, "character": character}}
+        found = client.request("textDocument/hover", place)
+        return "" if found is None else str(found["contents"]["value"])
+
+    said = hover(5, 3).splitlines()
+    assert said[:2] == ["chain(x: Vector, k: float) -> float", "chain.grad(x, k) -> tuple[Vector, float]"]
+    assert said[-2:] == [
+        "The reverse pass keeps 8*len(x) bytes:",
+        "  line 9: y, 8*len(x) bytes in heap (loop-carried)",
+    ]
+    assert hover(6, 5) == hover(5, 3), "at the name as at the decorator"
+    assert hover(13, 3).splitlines()[-1] == "The reverse pass keeps nothing."
+    assert "line.jvp((x, k), tangents) -> tuple[float, float]" in hover(13, 3)
+    assert hover(1, 22) == "", "the import is no request"
+    assert hover(7, 4) == ""

@@ -1,14 +1,17 @@
-"""What an option means, at its name in a decorator or in `[tool.adcore]`; the words are those of the option's row."""
+"""What an option means, at its name in a decorator or in `[tool.adcore]`, in the words of the option's row; and at `autodiff` or a compiled
+function's name, what is generated for it and what its reverse pass keeps, in the words of `adcore.lint.facts`."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from adcore_lsp.convert import Range, offset, to_range
 from adcore_lsp.features.diagnostics import to_lsp_range
 from adcore_lsp.protocol import Document
 from lsprotocol import types
 
+from adcore.lint.facts import FunctionFacts
 from adcore.option_values import Option
 from adcore.options import OPTIONS
 from adcore.toml_spans import scan_toml
@@ -19,15 +22,37 @@ _FARTHEST = 2000
 """Code points between `autodiff(` and an option's name."""
 
 
-def hover(document: Document, position: types.Position, is_config: bool) -> types.Hover | None:
-    """Help on the option at a position."""
+def hover(
+    document: Document, position: types.Position, is_config: bool, functions: Sequence[FunctionFacts] = ()
+) -> types.Hover | None:
+    """Help on the option at a position, or the facts of the function that is asked for there."""
     at = offset(document.text, (position.line, position.character), document.encoding)
     found = _in_toml(document.source, at) if is_config else _in_decorator(document.source, at)
     if found is None:
-        return None
+        return None if is_config else _function(document, at, functions)
     option, (start, end) = found
     place: Range = to_range(document.text, document.text.span(start, end), document.encoding)
     contents = types.MarkupContent(types.MarkupKind.PlainText, _help(option, is_config))
+    return types.Hover(contents, to_lsp_range(place))
+
+
+def _function(document: Document, at: int, functions: Sequence[FunctionFacts]) -> types.Hover | None:
+    """At the word `autodiff`: the function that it stands above or around; at a name in a `def` line: that function."""
+    text = document.source
+    start, end = at, at
+    while start and (text[start - 1].isalnum() or text[start - 1] == "_"):
+        start -= 1
+    while end < len(text) and (text[end].isalnum() or text[end] == "_"):
+        end += 1
+    word, line = text[start:end], text.count("\n", 0, start) + 1
+    if word == "autodiff":
+        facts = min((f for f in functions if f.span.line >= line), key=lambda f: f.span.line, default=None)
+    else:
+        facts = next((f for f in functions if f.name == word and f.span.line == line), None)
+    if facts is None or text[text.rfind("\n", 0, start) + 1 :].startswith(("import ", "from ")):
+        return None
+    place: Range = to_range(document.text, document.text.span(start, end), document.encoding)
+    contents = types.MarkupContent(types.MarkupKind.PlainText, facts.text)
     return types.Hover(contents, to_lsp_range(place))
 
 
