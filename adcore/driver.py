@@ -8,7 +8,9 @@ a place, and so is a defect of adcore itself (``compiler/internal``).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from importlib.metadata import PackageNotFoundError, version
@@ -25,7 +27,7 @@ from adcore.frontend.project import Project, decode
 from adcore.ir.core import Function, Module
 from adcore.ir.printer import print_function
 from adcore.ir.signature import Entry, leaves
-from adcore.ir.types import Array
+from adcore.ir.types import Array, is_differentiable
 from adcore.manifest import manifest
 from adcore.options import ProjectOptions
 from adcore.source import SourceText, Span
@@ -41,6 +43,7 @@ class Analysis:
     entries: list[Entry] = field(default_factory=list)
     plans: dict[str, ad.Plan] = field(default_factory=dict)  # by entry name
     diagnostics: tuple[Diagnostic, ...] = ()
+    reversible: set[str] = field(default_factory=set)  # helpers that stay calls and have a plan
     lowered: Module = field(default_factory=Module)
     module: Module = field(default_factory=Module)
 
@@ -58,6 +61,9 @@ class CompiledPackage:
     entries: list[Entry]
 
 
+RECURSION = 6000  # Python frames; they take no C stack of their own
+
+
 class NoSuchFunction(Exception):
     """``show`` was asked for a function that the file does not differentiate; ``suggestion`` may be what was meant."""
 
@@ -66,6 +72,18 @@ class NoSuchFunction(Exception):
         self.suggestion = suggestion
 
 
+@contextmanager
+def _deep_nesting() -> Iterator[None]:
+    """A chain of some hundred `elif` is nested that deeply in the IR, and passes descend into it."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, RECURSION))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
+@_deep_nesting()
 def analyse(project: Project, source: SourceText, module: str, options: ProjectOptions | None = None) -> Analysis:
     """Everything about one module that lint and editor report: no derivative is emitted, no machine code made."""
     report = Report()
@@ -94,6 +112,7 @@ def plan(analysis: Analysis, entry: Entry, report: Report) -> None:
         _report_zero_derivatives(entry, reaches, report)
         if entry.options.mode != "forward":
             analysis.plans[entry.name] = ad.analyse(function, entry.wrt).plan
+            _plan_calls(analysis, function)
             _report_kept(entry, analysis.plans[entry.name], report)
         if entry.options.order == 2 and not entry.scalar_output:
             report.add("activity/not-scalar-output", entry.span, actual=_described(entry))
@@ -105,6 +124,15 @@ def plan(analysis: Analysis, entry: Entry, report: Report) -> None:
         report.add("activity/cannot-reverse", error.span or entry.span, reason=str(error))
     except Exception as error:
         _internal(report, entry.span, entry.qualname, error)
+
+
+def _plan_calls(analysis: Analysis, function: Function) -> None:
+    """What stays a call is differentiated as a whole: raises where that cannot be done."""
+    for name in _closure(analysis.module, passes.callees(function)):
+        if name not in analysis.reversible:
+            callee = analysis.module.functions[name]
+            ad.analyse(callee, [k for k, p in enumerate(callee.params) if is_differentiable(p.type)], "push")
+            analysis.reversible.add(name)
 
 
 def _apply_options(function: Function, entry: Entry, report: Report) -> None:
@@ -145,6 +173,7 @@ def _members(entry: Entry) -> tuple[str, ...]:
     return tuple(members)
 
 
+@_deep_nesting()
 def derive(analysis: Analysis) -> Module:
     """The primals and the derivatives that the entries' members need, all optimised. Fills ``entry.kernels``."""
     module = Module(dict(analysis.module.functions), analysis.module.constants)
@@ -195,6 +224,7 @@ def _derivative(module: Module, primal: Function, entry: Entry, kind: str) -> Fu
             return ad.jvp(gradient, entry.wrt, name, keep=[1 + k for k in range(len(entry.wrt))])
 
 
+@_deep_nesting()
 def compile_package(
     root: Path,
     modules: Mapping[str, Path],
@@ -268,6 +298,7 @@ def project_of(root: Path, modules: Mapping[str, Path], overlays: Mapping[str, s
     return Project([*_import_roots(root, modules), root], overlays)
 
 
+@_deep_nesting()
 def show(
     project: Project, source: SourceText, module: str, function: str, stage: str, options: ProjectOptions | None = None
 ) -> str:

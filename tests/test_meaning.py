@@ -160,3 +160,27 @@ def test_a_loop_that_never_ends_can_be_interrupted(tmp_path: Path) -> None:
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         f(1.0)
+
+
+def test_a_long_chain_of_elif(tmp_path: Path) -> None:
+    arms = "".join(f"    elif n == {k}:\n        y = x * {k}.0\n" for k in range(1, 200))
+    text = f"@autodiff\ndef f(x: float, n: int) -> float:\n    if n == 0:\n        y = x\n{arms}    else:\n        y = -x\n    return y\n"
+    f = compile_module(tmp_path, HEADER + text).f
+    assert [f(2.0, n) for n in (0, 77, 199, 200)] == [2.0, 154.0, 398.0, -2.0]
+    assert [f.grad(2.0, n) for n in (0, 77, 199, 200)] == [1.0, 77.0, 199.0, -1.0]
+
+
+def test_a_helper_that_cannot_be_reversed_is_said_before_the_build() -> None:
+    text = (
+        "def grow(x, n):\n    a = x\n    for i in range(n):\n        a = np.concatenate((a, x))\n    return np.sum(a * a)\n\n"
+        "def rec(x, n: int) -> float:\n    return grow(x, n) if n <= 0 else rec(x, n - 1)\n\n"
+        "@autodiff\ndef f(x: Vector, n: int) -> float:\n    return rec(x, n)\n"
+    )
+    (found,) = analyse(HEADER + text).diagnostics
+    assert (found.name, found.span.line) == ("activity/cannot-reverse", 8)
+    assert "`a` is bound to an array of another size in each iteration" in found.message
+
+
+def test_an_exception_has_one_message() -> None:
+    (found,) = analyse(HEADER + '@autodiff\ndef f(x: float) -> float:\n    raise ValueError("a", 2)\n').diagnostics
+    assert (found.name, found.hint) == ("language/unsupported-statement", "Write one text.")

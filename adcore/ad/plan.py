@@ -140,6 +140,11 @@ class _Planner:
         """A name that may stand for several arrays, one of which is written in place."""
         if op.name == "call" and not self.memory.is_value(v):
             raise NotPlannable("an array that a helper function returned is written in place", op.span)
+        loops = op.name in ("for", "while") and not self.memory.is_value(v)
+        if loops and self.sizes.dims(v) is None and not self.follows(v, op):
+            name = f"`{v.name}`" if v.name else "an array"
+            reason = f"{name} is bound to an array of another size in each iteration; make one of the final size before the loop and fill it"
+            raise NotPlannable(reason, op.span)
         if op.name in ("if", "for", "while") and not self.memory.is_value(v) and not self.follows(v, op):
             raise NotPlannable(
                 "an array that is written in place goes by a name here that a branch or loop binds to several arrays",

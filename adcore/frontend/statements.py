@@ -395,6 +395,10 @@ def _exception(ctx: Context, node: ast.Raise) -> tuple[str, str]:
     args: list[ast.expr] = []
     if isinstance(raised, ast.Call):
         args = raised.args
+        if len(args) > 1 or raised.keywords:
+            ctx.statement(
+                node, f"`{ctx.text(node)}`", "an exception of compiled code has one message", "Write one text."
+            )
         raised = raised.func
     if (
         not isinstance(raised, ast.Name)
