@@ -39,8 +39,8 @@ class Place(Enum):
 class Site:
     """``bytes``: of one execution; ``executions``: in one call of the function. ``slots``: which of the frame's blocks it may use.
 
-    ``whole``: the array is written to its last byte when it is made; ``kept``: the reverse pass's memory, a slot of the plan. ``adopted``: the block comes from the function that is called,
-    whose ledger counts it.
+    ``whole``: the array is written to its last byte when it is made. ``kept``: memory of the reverse pass, a slot of the plan.
+    ``adopted``: the block comes from the function that is called, whose ledger counts it.
     """
 
     kind: str

@@ -20,8 +20,29 @@ from counted.build import Built, build, from_texts
 
 TESTS = Path(__file__).parent.parent
 ROOT = TESTS.parent
-SIZES = (2, 9, 40)
-MATRIX_SIZES = (2, 5, 12)
+SIZES = (2, 7, 20)
+MATRIX_SIZES = (2, 4, 9)
+
+# A temporary that grows, one that does not, a tape of several chunks.
+GROWN = """import numpy as np
+from adcore import autodiff
+from adcore.typing import Vector
+
+@autodiff
+def f(x: Vector) -> float:
+    y = np.exp(x)
+    t = 0.0
+    for i in range(x.shape[0]):
+        z = np.sin(y[: i + 1])
+        z[0] = t
+        t = 0.5 * t + float(np.sum(z * z * y[: i + 1]))
+    s = 1.0
+    k = 0
+    while k < 600:
+        s = np.sin(s * x[0]) + y[1]
+        k += 1
+    return s * t
+"""
 
 Call = tuple[Entry, str, tuple[Any, ...]]
 
@@ -185,6 +206,8 @@ def texts() -> Iterator[tuple[Built, Iterator[Call]]]:
     built = from_texts({"hare_lynx.model": (folder / "hare_lynx" / "model.py").read_text()}, folder)
     assert built.entries
     yield built, calls(built, (2, 6, 12))
+    grown = from_texts({"grown": GROWN})
+    yield grown, calls(grown, (2, 20, 150))
 
 
 def fuzz(count: int, seed: int) -> Iterator[tuple[Built, Iterator[Call]]]:

@@ -21,28 +21,7 @@ from adcore.codegen.context import Context
 from buildplug.counter import preloaded, write_counter
 from counted.build import from_texts
 from counted.compare import Tally, check
-from counted.corpora import arguments, members
-
-# A temporary that grows, one that does not, a tape of several chunks.
-TEXT = """import numpy as np
-from adcore import autodiff
-from adcore.typing import Vector
-
-@autodiff
-def f(x: Vector) -> float:
-    y = np.exp(x)
-    t = 0.0
-    for i in range(x.shape[0]):
-        z = np.sin(y[: i + 1])
-        z[0] = t
-        t = 0.5 * t + float(np.sum(z * z * y[: i + 1]))
-    s = 1.0
-    k = 0
-    while k < 600:
-        s = np.sin(s * x[0]) + y[1]
-        k += 1
-    return s * t
-"""
+from counted.corpora import GROWN, arguments, members
 
 HEAD = "define internal void @rt.finish(ptr %ctx) #0 {\nentry:\n"
 ASK = "  %more.fn = load ptr, ptr @adcore_malloc\n  %more = call ptr %more.fn(i64 100)\n"
@@ -133,7 +112,7 @@ def main() -> int:
         os.execve(sys.executable, [sys.executable, "-m", "counted.faults", name], preloaded(library, os.environ))
     put_in, words = FAULTS[name]
     put_in()
-    built, tally = from_texts({"faults": TEXT}), Tally()
+    built, tally = from_texts({"faults": GROWN}), Tally()
     if name in ("smaller", "claim"):  # what the count says of sizes is known from "larger"
         del built.extensions[Checking.COUNT]
     counter = Counter()
