@@ -16,7 +16,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from adcore.ir.core import Function, Module, Op, Region, Value
 from adcore.ir.opdef import REGISTRY, Effect
-from adcore.ir.types import I64, Array, Scalar, Type
+from adcore.ir.types import F64, I64, Array, Scalar, Type
 
 DTYPES: dict[str, type] = {
     "f64": np.float64,
@@ -76,6 +76,8 @@ def run(module: Module, name: str, args: Sequence[Any], trace: Trace | None = No
 
 def canonical(value: Any, type: Type) -> Any:
     """A value as the machine has values of its type: a Python scalar, or an array of the right dtype and rank."""
+    if type is F64:
+        return float(value)
     match type:
         case Array():
             array = np.asarray(value)
@@ -118,10 +120,11 @@ class Machine:
     def op(self, op: Op, env: dict[Value, Any]) -> list[Any]:
         args = [env[v] for v in op.operands]
         row = REGISTRY[op.name]
-        missing = [a for a in args[: _LOOKED_AT.get(op.name)] if isinstance(a, Poison)] if op.name != "select" else []
-        if (
-            missing and op.name == "alloc"
-        ):  # a shadow of an array that this arm does not have: nothing may look at it either
+        missing: list[Poison] = []
+        if Poison in map(type, args) and op.name != "select":
+            missing = [a for a in args[: _LOOKED_AT.get(op.name)] if isinstance(a, Poison)]
+        if missing and op.name == "alloc":
+            # a shadow of an array that this arm does not have: nothing may look at it either
             return [self.undefined(op.result, missing[0], env)]
         if missing:
             if row.effect is not Effect.PURE:

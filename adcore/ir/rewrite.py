@@ -40,14 +40,18 @@ class Rewriter:
         """Hook: a region is about to be filled."""
 
     def ops(self, ops: Sequence[Op]) -> None:
-        for op in ops:
-            self.visited += 1
-            with self.b.at(op.span):
-                results = self.op(op, [self.new(v) for v in op.operands])
+        b, env, outer = self.b, self.env, self.b.span
+        self.visited += len(ops)
+        try:
+            for op in ops:
+                b.span = op.span or outer
+                results = self.op(op, [env.get(v, v) for v in op.operands])
                 for old, new in zip(op.results, results, strict=True):
-                    self.env[old] = new
+                    env[old] = new
                     if new.name is None:
                         new.name = old.name
+        finally:
+            b.span = outer
 
     def splice(self, region: Region, args: Sequence[Value]) -> list[Value]:
         """Emit a region's ops here, its parameters being ``args``; returns what its terminator holds."""
@@ -59,7 +63,7 @@ class Rewriter:
         return self.copy(op, operands)
 
     def copy(self, op: Op, operands: Sequence[Value], known: Mapping[Value, Value] | None = None) -> list[Value]:
-        regions = [self.region(r, known) for r in op.regions]
+        regions = [self.region(r, known) for r in op.regions] if op.regions else ()
         return self.b.append(
             Op(op.name, operands, [r.type for r in op.results], dict(op.attrs), regions, op.span or self.b.span)
         ).results
