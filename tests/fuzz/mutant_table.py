@@ -93,7 +93,7 @@ _ROWS: dict[str, list[tuple[str, str, str]]] = {
     "adcore.passes.fold": [
         ("guards are dropped", "constant(operands[0]) is True else None", "True else None"),
         ("a decided branch takes the other arm", "op.regions[0 if taken else 1], []", "op.regions[1 if taken else 0], []"),
-        ("every carried array keeps its dims", '"""``end`` is ``param`` itself or an elementwise result over exactly ``param``\'s dims."""', "return True"),
+        ("every broadcast is its array", "if not same:\n                return None", "if False:\n                return None"),
     ],
     "adcore.passes.dce": [
         ("writes are dead", "for op in self.writers.get(root, ()):\n                self.mark_op(op)", "pass"),
