@@ -99,7 +99,7 @@ class _Call:
         self.stages.trace.ops.clear()
         for stage in self.stages.primals:
             self.value(f"value ({stage.name})", *stage.run(self.args))
-        executed = self.stages.trace.ops
+        executed = Counter(self.stages.trace.ops)
         self.result.ops.update(dict.fromkeys(executed, 1))
         if self.result.mismatches:
             return
@@ -260,7 +260,9 @@ class _Call:
         if self.stages.hessian is None:
             return
         other = [self.random_like(self.args[k]) for k in self.program.wrt]
+        self.stages.trace.ops.clear()
         got, error = self.stages.hessian.run([*self.args, *direction])
+        executed = set(self.stages.trace.ops)
         if error is not None:
             self.fail("hessian", f"raises {error}")
             return
@@ -277,6 +279,7 @@ class _Call:
         if found is None:
             return
         zero = any(np.any(np.asarray(self.args[k]) == 0.0) for k in self.program.wrt)
+        self.result.active.update(self.stages.active_in_gradient & executed)
         if zero and self.stages.active & KINKED:
             return  # |a*a| at 0 is smooth, and has the slope that the kink's convention gives
         if not abs(a - found.value) <= 5e-6 * abs(found.value) + 30 * found.error + 1e-7:

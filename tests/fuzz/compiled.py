@@ -17,6 +17,7 @@ from engine import compile_package
 
 from fuzz.compare import Mismatch, Result, compare
 from fuzz.generate import Program, program
+from fuzz.limit import CHECK_SECONDS, TimeLimit, at_most
 from fuzz.reference import copied
 from fuzz.stages import Rejected, Stage, Stages, build
 
@@ -75,7 +76,11 @@ def _apart(accepted: Sequence[tuple[Program, Stages]], error: CompileError) -> I
 
 def _compared(made: Program, stages: Stages, module: ModuleType) -> Result:
     result, f = Result(), module.f
-    compare(made, with_compiled(stages, f, made), result)
+    try:
+        with at_most(CHECK_SECONDS):  # loops in machine code poll for signals
+            compare(made, with_compiled(stages, f, made), result)
+    except TimeLimit:
+        result.mismatches.append(Mismatch("hang", f"not done after {CHECK_SECONDS:.0f} s"))
     return result
 
 

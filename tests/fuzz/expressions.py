@@ -232,10 +232,16 @@ def reduction(w: Writer, depth: int) -> Expr | None:
     return reduced(w, depth - 1)
 
 
+def union(w: Writer, depth: int) -> Expr | None:
+    from fuzz.unions import used
+
+    return used(w, depth)
+
+
 FLOAT_LEAVES: Table = [(2, float_constant), (6, float_name), (5, element)]
 FLOATS: Table = [
     *FLOAT_LEAVES, (5, sum_of_two), (0.5, both_ways), (6, product), (3, quotient), (2.5, power), (1.5, negative), (5, function), (1.5, function_of_two),
-    (1.2, extremum), (1.5, conditional), (0.8, from_integer), (0.4, step), (0.4, tuple_sum), (2, call), (2.5, reduction),
+    (1.2, extremum), (1.5, conditional), (0.8, from_integer), (0.4, step), (0.4, tuple_sum), (2, call), (2.5, reduction), (2, union),
 ]  # fmt: skip
 
 

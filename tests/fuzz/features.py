@@ -22,7 +22,9 @@ def _of(node: ast.AST) -> set[str]:
         case ast.UnaryOp() | ast.BoolOp():
             return {type(node.op).__name__}
         case ast.Compare():
-            return {*(type(op).__name__ for op in node.ops), *(["chained comparison"] if len(node.ops) > 1 else [])}
+            pairs = zip(node.ops, node.comparators, strict=True)
+            kinds = {f"{type(op).__name__} None" if _is_none(right) else type(op).__name__ for op, right in pairs}
+            return {*kinds, *(["chained comparison"] if len(node.ops) > 1 else [])}
         case ast.Call(func=ast.Attribute(value=ast.Name(id="math" | "np" as library), attr=attr)):
             return {f"{library}.{attr}"}
         case ast.Call(func=ast.Attribute(attr=attr)):
@@ -49,7 +51,13 @@ def _of(node: ast.AST) -> set[str]:
             | ast.MatMult()
         ):
             return {name}
+        case ast.Constant(value=None):
+            return {"None"}
         case ast.FunctionDef(args=arguments) if arguments.defaults:
             return {"default argument"}
         case _:
             return set()
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None

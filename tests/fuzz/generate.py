@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from fuzz.expressions import floating
+from fuzz.expressions import boolean, floating
 from fuzz.scope import LIMIT, MIN_LENGTH, Expr, Helper, Writer
 from fuzz.statements import add_loops, block, statement
+from fuzz.unions import item
 from fuzz.vectors import vector
 
 add_loops()
@@ -39,7 +40,7 @@ def program(seed: int) -> Program:
     known = {name: e for name, (_, e) in constants.items()}
     for _ in range(rng.choice([0, 0, 1, 1, 2])):
         text += "\n\n" + helper(Writer(rng, wild, helpers=list(helpers), constants=known, budget=3), helpers)
-    w = Writer(rng, wild, helpers=helpers, constants=known, budget=rng.choice([4, 7, 10, 14]))
+    w = Writer(rng, wild, helpers=helpers, constants=known, budget=rng.choice([3, 5, 8, 12]))
     body, kinds, names = main(w)
     active = [k for k, kind in enumerate(kinds) if kind in ("float", "vec")]
     wrt = tuple(active if rng.random() < 0.6 else sorted(rng.sample(active, rng.randint(1, len(active)))))
@@ -64,9 +65,11 @@ def module_constants(rng: random.Random) -> dict[str, tuple[str, Expr]]:
 def helper(w: Writer, known: list[Helper]) -> str:
     """A helper function's text; it is added to the known ones."""
     name = f"h{len(known)}"
-    form = w.rng.choice(["scalar", "scalar", "vector", "reduce", "several", "procedure", "recursive"])
+    form = w.rng.choice(["scalar", "scalar", "vector", "reduce", "several", "procedure", "recursive", "either"])
     if form == "recursive":
         return recursive(w, known)
+    if form == "either":
+        return either(w, known)
     kinds = {"scalar": ["float"] * w.rng.choice([1, 2, 3]), "vector": ["vec", "float"], "reduce": ["vec", "float"],
              "several": ["float", "vec"], "procedure": ["vec", "float", "int"][: w.rng.choice([1, 2, 3])]}[form]  # fmt: skip
     names = [f"p{k}" for k in range(len(kinds))]
@@ -124,6 +127,22 @@ def recursive(w: Writer, known: list[Helper]) -> str:
         f"    return {floating(w, 2).text} + 0.5 * inner",
     ]
     known.append(Helper(name, ["float", "depth", *["vec"] * takes_vector], ["float"]))
+    return "\n".join(lines) + "\n"
+
+
+def either(w: Writer, known: list[Helper]) -> str:
+    """Gives a float or something else."""
+    name, kind = f"h{len(known)}", w.rng.choice(["opt", "num"])
+    w.names["p0"] = parameter("p0", "float")
+    items = [item(w, kind, 1), {"opt": "None", "num": "3"}[kind]]
+    w.rng.shuffle(items)
+    lines = [
+        f"def {name}(p0: float):",
+        f"    if {boolean(w, 1).text}:",
+        f"        return {items[0]}",
+        f"    return {items[1]}",
+    ]
+    known.append(Helper(name, ["float"], [kind]))
     return "\n".join(lines) + "\n"
 
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+CHECK_SECONDS = 60.0  # for one program
+
 
 class TimeLimit(BaseException):
     """Not an ``Exception``: what is being checked must not catch it."""

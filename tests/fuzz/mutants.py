@@ -62,8 +62,9 @@ def applies(mutant: Mutant) -> bool:
 def search(mutant: Mutant, seeds: Sequence[int], seconds: float) -> int | None:
     """In the process of the mutant: the first seed whose program shows it."""
     sys.meta_path.insert(0, _Finder(mutant))
-    from fuzz.run import interpreted  # imports the engine, changed
+    from fuzz.run import collect_rarely, interpreted  # imports the engine, changed
 
+    collect_rarely()
     end = time.monotonic() + seconds
     for made, result in interpreted(seeds):
         if result.mismatches:

@@ -1,26 +1,28 @@
 """The runner: many programs, everything compared, what was covered, the first mismatches as small reproducers.
 
-``python -m fuzz --programs N --seed S [--compiled | --interpreted]``; exits 1 on any mismatch.
+``python -m fuzz --programs N --seed S [--compiled | --interpreted] [--processes 2]``; exits 1 on any mismatch.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
+import multiprocessing
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from adcore.ir.opdef import REGISTRY
 from fuzz.compare import Mismatch, Result, check
 from fuzz.features import features
 from fuzz.generate import Program, program
-from fuzz.limit import TimeLimit, at_most
+from fuzz.limit import CHECK_SECONDS, TimeLimit, at_most
 from fuzz.shrink import shrink
 
 SHOWN = 5  # mismatches that are shrunk and printed
-CHECK_SECONDS = 60.0
+CHUNK = 40  # programs that a process takes at a time
 ENOUGH = 20  # gradient comparisons that every op should be active in
 
 
@@ -69,6 +71,39 @@ def interpreted(seeds: Sequence[int]) -> Iterator[tuple[Program, Result]]:
         yield made, result
 
 
+def compiled(seeds: Sequence[int]) -> Iterator[tuple[Program, Result]]:
+    from fuzz.compiled import checked  # needs LLVM
+
+    return checked(seeds)
+
+
+def spread(
+    check: Callable[[Sequence[int]], Iterator[tuple[Program, Result]]], seeds: range, processes: int
+) -> Iterator[tuple[Program, Result]]:
+    """The checks of all seeds, in several processes."""
+    if processes <= 1 or len(seeds) <= CHUNK:
+        yield from check(seeds)
+        return
+    chunks = [seeds[first : first + CHUNK] for first in range(0, len(seeds), CHUNK)]
+    with multiprocessing.get_context("spawn").Pool(processes, collect_rarely) as pool:
+        for done in pool.imap(_Listed(check), chunks):
+            yield from done
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    check: Callable[[Sequence[int]], Iterator[tuple[Program, Result]]]
+
+    def __call__(self, seeds: Sequence[int]) -> list[tuple[Program, Result]]:
+        return list(self.check(seeds))
+
+
+def collect_rarely() -> None:
+    """IR is cyclic, large and short-lived: the collector would look at it again and again while it is in use."""
+    gc.freeze()
+    gc.set_threshold(200_000, 20, 20)
+
+
 def reproducer(made: Program, seconds: float = 60.0) -> str:
     """The shrunk program with what is wrong with it."""
 
@@ -107,19 +142,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0, help="of the first program")
     parser.add_argument("--compiled", action="store_true", help="through machine code instead of the interpreter")
     parser.add_argument("--interpreted", action="store_true", help="through the interpreter (the default)")
+    parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--quiet", action="store_true", help="the totals and mismatches alone")
     chosen = parser.parse_args(arguments)
     seeds = range(chosen.seed, chosen.seed + chosen.programs)
     start = time.monotonic()
-    if chosen.compiled:
-        from fuzz.compiled import checked  # needs LLVM
-
-        results = checked(seeds)
-    else:
-        results = interpreted(seeds)
+    collect_rarely()
     summary = Summary()
-    for made, result in results:
+    for made, result in spread(compiled if chosen.compiled else interpreted, seeds, chosen.processes):
         summary.add(made, result)
+        if summary.programs % 1000 == 0:
+            seconds = time.monotonic() - start
+            print(
+                f"{summary.programs} programs, {len(summary.failures)} with mismatches, {seconds:.0f} s",
+                file=sys.stderr,
+            )
     if chosen.quiet:
         print(f"{summary.programs} programs, {len(summary.failures)} with mismatches")
     else:

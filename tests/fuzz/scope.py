@@ -18,7 +18,7 @@ class Expr:
     """``low <= value <= high`` for numbers and elements; ``below``: an int is less than n + below."""
 
     text: str
-    kind: str  # float, int, bool, vec
+    kind: str  # float, int, bool, vec; of ``unions``: opt, num, any
     low: float = -LIMIT
     high: float = LIMIT
     size: str = ""
@@ -63,7 +63,9 @@ class Writer:
 
     def fresh_name(self, kind: str) -> str:
         self.count += 1
-        return {"float": "f", "int": "k", "bool": "b", "vec": "y"}[kind] + str(self.count)
+        return {"float": "f", "int": "k", "bool": "b", "vec": "y", "opt": "u", "num": "u", "any": "u"}[kind] + str(
+            self.count
+        )
 
     def chance(self, p: float) -> bool:
         return self.rng.random() < p

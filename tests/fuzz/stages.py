@@ -7,10 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from adcore import ad, driver, passes
+from adcore.ad.activity import Activity
+from adcore.ad.activity import analyse as activity_of
 from adcore.diagnostics import Diagnostic
 from adcore.frontend.project import Project
 from adcore.ir import interp
-from adcore.ir.core import Function, Module
+from adcore.ir.core import Function, Module, Op
+from adcore.ir.memory import analyse as memory_of
+from adcore.ir.opdef import REGISTRY, ZERO
 from adcore.ir.types import F64, is_differentiable
 from adcore.ir.verify import verify
 from adcore.source import SourceText
@@ -52,6 +56,9 @@ class Stages:
     gradients: list[Stage] = field(default_factory=list)
     tangents: list[Stage] = field(default_factory=list)
     hessian: Stage | None = None
+    active_in_gradient: frozenset[str] = (
+        frozenset()
+    )  # ops on an active path of the gradient that second order differentiates
 
     @property
     def outputs(self) -> list[int]:
@@ -81,8 +88,7 @@ def build(program: Program, *, second: bool = False, apart: bool = False, check:
         if not apart:
             raise
         return build(program, second=second, check=check)
-    active = frozenset(op.name for op in found.primal.body.walk() if found.activity.participates(op))
-    stages = Stages(primal, active, interp.Trace())
+    stages = Stages(primal, _active(found.primal, found.activity), interp.Trace())
     stages.primals = [
         _stage("lowered", analysis.lowered, name),
         _stage("optimised", analysis.module, name, stages.trace),
@@ -90,8 +96,23 @@ def build(program: Program, *, second: bool = False, apart: bool = False, check:
     stages.gradients = _grown(source, ad.vjp(primal, program.wrt, "f.vjp")[0], check)
     stages.tangents = _grown(source, ad.jvp(primal, program.wrt, "f.jvp"), check)
     if second and len(primal.results) == 1 and primal.results[0] == F64:
-        stages.hessian = _second(analysis.module.functions[name], analysis.module, program.wrt)
+        _add_second(stages, analysis.module.functions[name], analysis.module, program.wrt)
     return stages
+
+
+def _active(function: Function, activity: Activity) -> frozenset[str]:
+    """Ops that the derivative passes through. One whose slope is 0 everywhere (``floor``) counts where a slope of it would be seen."""
+    return frozenset(op.name for op in function.body.walk() if activity.participates(op) or _flat(op, activity))
+
+
+def _flat(op: Op, activity: Activity) -> bool:
+    partials = REGISTRY[op.name].partials
+    return (
+        bool(partials)
+        and all(p is ZERO for p in partials)
+        and op.result in activity.useful
+        and any(v in activity.varied for v in op.operands)
+    )
 
 
 def _stage(name: str, module: Module, function: str, trace: interp.Trace | None = None) -> Stage:
@@ -111,14 +132,17 @@ def _grown(source: Module, function: Function, check: bool) -> list[Stage]:
     return [_stage(stage, module, function.name) for stage, module in made]
 
 
-def _second(primal: Function, source: Module, wrt: Sequence[int]) -> Stage:
+def _add_second(stages: Stages, primal: Function, source: Module, wrt: Sequence[int]) -> None:
+    """Forward over reverse."""
     gradient = ad.vjp(primal, wrt, "f.grad", 1.0)[0]
     module = Module({**source.functions, "f.grad": gradient}, source.constants)
     ad.complete(module)
     module = passes.run(module, [n for n in module.functions if n not in source.functions])
-    module.functions["f.hvp"] = ad.jvp(module.functions["f.grad"], wrt, "f.hvp", keep=[1 + k for k in range(len(wrt))])
+    gradient, kept = module.functions["f.grad"], [1 + k for k in range(len(wrt))]
+    stages.active_in_gradient = _active(gradient, activity_of(gradient, memory_of(gradient), wrt, kept))
+    module.functions["f.hvp"] = ad.jvp(gradient, wrt, "f.hvp", keep=kept)
     ad.complete(module)
-    return _stage("second order", passes.run(module, ["f.hvp"]), "f.hvp")
+    stages.hessian = _stage("second order", passes.run(module, ["f.hvp"]), "f.hvp", stages.trace)
 
 
 def interpret(

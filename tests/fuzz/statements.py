@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
+from fuzz import unions
 from fuzz.expressions import boolean, element, fit, floating, index, integer, shortest
 from fuzz.scope import LIMIT, Expr, Writer
 from fuzz.vectors import argument, vector
@@ -340,6 +341,7 @@ def last_element(w: Writer, nesting: int) -> bool:
 SIMPLE: list[tuple[float, Statement]] = [
     (5, assign_float), (5, augment_float), (1.5, assign_int), (0.8, weigh), (0.6, assign_bool), (0.8, swap), (3, assign_vector), (3, store),
     (2, store_slice), (1.5, augment_vector), (0.6, alias), (0.5, swap_arrays), (0.9, call_several), (0.9, call_procedure), (0.5, last_element),
+    (0.6, unions.begin), (1.2, unions.change), (0.8, unions.decide),
 ]  # fmt: skip
 EXITS: list[tuple[float, Statement]] = [(0.9, leave), (0.35, early_return)]
 COMPOUND: list[tuple[float, Statement]] = [(2, branch), (1, bind_in_both_arms), (0.25, check), (0.3, early_return)]
