@@ -314,6 +314,17 @@ def int_comparison(w: Writer, depth: int) -> Expr:
     return Expr(f"({a.text} {w.rng.choice(tables.COMPARISONS)} {b.text})", "bool", 0, 1)
 
 
+def near_the_end(w: Writer, depth: int) -> Expr | None:
+    """``i - 1 < n - 2``: what the range of a loop decides, or just does not."""
+    ints, vectors = w.of_kind("int"), w.of_kind("vec")
+    if not ints or not vectors:
+        return None
+    offset = w.rng.choice([" - 1", " - 2", " + 1", ""])
+    end = w.rng.choice(["", " - 1", " - 2", " - 3", " + 1"])
+    size = array_length(w, w.get(w.rng.choice(vectors)))
+    return Expr(f"({w.rng.choice(ints)}{offset} {w.rng.choice(tables.COMPARISONS[:4])} {size}{end})", "bool", 0, 1)
+
+
 def bool_name(w: Writer, depth: int) -> Expr | None:
     names = w.of_kind("bool")
     return w.get(w.rng.choice(names)) if names else None
@@ -338,4 +349,6 @@ def classified(w: Writer, depth: int) -> Expr:
     return Expr(form.format(floating(w, depth - 1).text), "bool", 0, 1)
 
 
-BOOLS: Table = [(5, comparison), (2, int_comparison), (2, bool_name), (0.7, chained), (1.5, junction), (0.7, negation), (0.4, classified)]  # fmt: skip
+BOOLS: Table = [
+    (5, comparison), (2, int_comparison), (2, bool_name), (1.2, near_the_end), (0.7, chained), (1.5, junction), (0.7, negation), (0.4, classified),
+]  # fmt: skip

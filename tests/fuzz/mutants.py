@@ -10,9 +10,11 @@ import argparse
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import os
 import subprocess
 import sys
 import time
+import traceback
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
@@ -103,18 +105,46 @@ def hunt(name: str, programs: int, seconds: float, sane: dict[int, bool]) -> str
     return "SURVIVED"
 
 
+def importable(name: str) -> bool:
+    """The module with the fault in it can be imported: a process apart says so."""
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            sys.meta_path.insert(0, _Finder(MUTANTS[name]))
+            importlib.import_module(MUTANTS[name].module)
+            status = 0
+        except Exception:
+            traceback.print_exc()
+        finally:
+            os._exit(status)
+    return os.waitpid(child, 0)[1] == 0
+
+
+def inspect(names: Sequence[str]) -> int:
+    """Whether every fault still fits the engine; nothing is searched."""
+    importlib.import_module("numpy")  # once for all; nothing of the engine
+    wrong = [f"STALE: its text is gone      {n}" for n in names if not applies(MUTANTS[n])]
+    wrong += [f"BROKEN: does not import      {n}" for n in names if not importable(n)]
+    print("\n".join([*wrong, f"{len(names)} injected faults, {len(wrong)} that do not fit"]))
+    return 1 if wrong else 0
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m fuzz.mutants", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--programs", type=int, default=2000)
     parser.add_argument("--seconds", type=float, default=3600.0, help="for each mutant")
-    parser.add_argument("--only", default="", help="mutants whose name holds this text")
+    parser.add_argument("--only", action="append", help="mutants whose name holds this text; may be given again")
+    parser.add_argument("--inspect", action="store_true", help="only see that each mutant's text applies and imports")
     parser.add_argument("--processes", type=int, default=2, help="how many mutants at a time")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     parser.add_argument("--first", type=int, default=0, help=argparse.SUPPRESS)
     chosen = parser.parse_args(arguments)
     if chosen.one is not None:
         return _one(MUTANTS[chosen.one], range(chosen.first, chosen.programs), chosen.seconds)
-    names = [name for name in MUTANTS if chosen.only in name]
+    names = [name for name in MUTANTS if any(text in name for text in chosen.only or [""])]
+    if chosen.inspect:
+        return inspect(names)
     verdicts: dict[str, str] = {}
     sane: dict[int, bool] = {}
     with ThreadPoolExecutor(chosen.processes) as pool:

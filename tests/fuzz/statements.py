@@ -175,6 +175,24 @@ def store(w: Writer, nesting: int) -> bool:
     return True
 
 
+def store_and_use(w: Writer, nesting: int) -> bool:
+    """What is written is read at once, through a function whose slope needs its value: the next iteration overwrites it."""
+    names = [n for n in w.writable() if shortest(w.get(n).size) > 0]
+    floats = w.of_kind("float", assignable=True)
+    if not names or not floats:
+        return False
+    a, total = w.get(w.rng.choice(names)), w.rng.choice(floats)
+    place = index(w, a, 1)
+    w.line(f"{a.text}[{place}] {w.rng.choice(['=', '=', '+=', '*='])} {floating(w, 2, -1.0, 1.0).text}")
+    read = f"{a.text}[{place if w.chance(0.6) else index(w, a, 1)}]"
+    forms = ["math.sin({})", "{0} * {0}", "np.cos({})", "{} * math.tanh({})"]
+    used = w.rng.choice(forms).format(read, total)
+    if w.chance(0.25):
+        used = w.rng.choice(["np.mean(np.sin({}))", "np.dot({0}, {0})", "np.mean({0} * {0})"]).format(a.text)
+    w.line(f"{total} = 0.5 * {total} + 0.5 * {used}")
+    return True
+
+
 def store_slice(w: Writer, nesting: int) -> bool:
     names = [n for n in w.writable() if w.get(n).size.startswith("n")]
     if not names:
@@ -340,6 +358,7 @@ def last_element(w: Writer, nesting: int) -> bool:
 
 SIMPLE: list[tuple[float, Statement]] = [
     (5, assign_float), (5, augment_float), (1.5, assign_int), (0.8, weigh), (0.6, assign_bool), (0.8, swap), (3, assign_vector), (3, store),
+    (1.2, store_and_use),
     (2, store_slice), (1.5, augment_vector), (0.6, alias), (0.5, swap_arrays), (0.9, call_several), (0.9, call_procedure), (0.5, last_element),
     (0.6, unions.begin), (1.2, unions.change), (0.8, unions.decide),
 ]  # fmt: skip
