@@ -3,7 +3,7 @@
 PYTHON ?= python3
 PYTEST_ARGS ?= -n 2 --dist loadfile
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench fuzz fuzz-allocations fuzz-lint coverage clean
+.PHONY: help demo test lint bench fuzz fuzz-mutants fuzz-allocations fuzz-lint coverage clean
 
 DEV := .venv/dev
 DEMO := .venv/demo
@@ -43,8 +43,12 @@ bench: $(DEV)/installed ## Measure functions and gradients against C written by 
 	$(IN_DEV) benchmarks/run.py
 
 N ?= 1000
-fuzz: $(DEV)/installed ## Compare random programs with CPython: make fuzz N=20000
-	PYTHONPATH=.:tests $(IN_DEV) -m fuzz --programs $(N) --seed $${SEED:-1} --interpreted
+THROUGH ?= interpreted
+fuzz: $(DEV)/installed ## Compare random programs with CPython: make fuzz N=20000, make fuzz N=2000 THROUGH=compiled
+	PYTHONPATH=.:tests $(IN_DEV) -m fuzz --programs $(N) --seed $${SEED:-1} --$(THROUGH) --processes 2
+
+fuzz-mutants: $(DEV)/installed ## Inject faults into the engine, and count how many the random programs find
+	PYTHONPATH=.:tests $(IN_DEV) -m fuzz.mutants --programs 2000 --processes 2
 
 fuzz-lint: $(DEV)/installed ## Lint every truncation of the example and 10,000 random edits
 	cd tests && PYTHONPATH=..:. ../$(IN_DEV) -m lint_fuzz --edits 10000 --seed $${SEED:-1}
