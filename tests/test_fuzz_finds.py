@@ -100,6 +100,15 @@ FINDS: dict[str, tuple[str, tuple[int, ...], list[tuple[Any, ...]]]] = {
             return a
         """, (0, 1), [(-1.306, -0.325), (0.306, -0.325)],
     ),
+    "shadows of an array that is not there, from branch to branch": (
+        """
+        def f(x: Vector, a: float) -> float:
+            u = x if 1.0 < x[1] <= 1.5 else 3.8
+            if 3.0 <= x[2]:
+                u = 1.0
+            return np.mean(u) * a
+        """, (0, 1), [(A, 2.0), (np.array([0.5, 1.2, 1.0]), 2.0), (np.array([0.5, 1.2, 3.5]), 2.0), (np.array([0.5, 2.0, 3.5]), 2.0)],
+    ),
 }  # fmt: skip
 
 

@@ -42,6 +42,8 @@ class InterpreterError(Exception):
     """The IR did something no valid IR does: poison read, index out of range, wrong kind of value."""
 
 
+NO_VALUE = "no value"  # why the op ``poison`` gives none
+
 # How many operands these look at; what they carry on may be poison. All others look at every operand.
 _LOOKED_AT = {"for": 3, "while": 0, "if": 1, "yield": 0, "return": 0, "call": 0, "push": 0}
 
@@ -126,6 +128,8 @@ class Machine:
         if missing and op.name == "alloc":
             # a shadow of an array that this arm does not have: nothing may look at it either
             return [self.undefined(op.result, missing[0], env)]
+        if op.name == "assign" and len(missing) == 2 and all(a.reason == NO_VALUE for a in missing):
+            return []  # between the shadows of arrays that no arm made: both are empty
         if missing:
             if row.effect is not Effect.PURE:
                 raise InterpreterError(f"{op.name} reads poison: {missing[0].reason}")
@@ -145,7 +149,7 @@ class Machine:
         return [canonical(op.attrs["value"], op.result.type)]
 
     def op_poison(self, op: Op, args: list[Any], env: dict[Value, Any]) -> list[Any]:
-        return [Poison("no value")]
+        return [Poison(NO_VALUE)]
 
     def op_constarray(self, op: Op, args: list[Any], env: dict[Value, Any]) -> list[Any]:
         return [self.module.constants[op.attrs["name"]]]

@@ -188,6 +188,18 @@ def slope(along: Callable[[float], float | None]) -> Slope | None:
     return None if error > 1e-4 * scale else Slope(value, error)
 
 
+def between_jumps(along: Callable[[float], float | None], value: float) -> bool:
+    """Jumps next to 0 mislead the differences of ``slope``; those of the smallest steps, which fit between them, confirm ``value``."""
+    for h in (1e-7, 1e-8):
+        low, high = along(-h), along(h)
+        if low is None or high is None:
+            return False
+        rounding = 8 * EPSILON * max(abs(low), abs(high)) / h
+        if not (abs((high - low) / (2 * h) - value) <= rounding + 1e-6 * abs(value) and rounding <= 1e-4 * abs(value)):
+            return False
+    return True
+
+
 def moved(args: Sequence[Any], wrt: Sequence[int], direction: Sequence[Any], t: float) -> list[Any]:
     out = copied(args)
     for k, d in zip(wrt, direction, strict=True):
