@@ -151,6 +151,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     summary = Summary()
     for made, result in spread(compiled if chosen.compiled else interpreted, seeds, chosen.processes):
         summary.add(made, result)
+        if result.mismatches:
+            print(
+                f"seed {made.seed}: {result.mismatches[0].kind}: {result.mismatches[0].detail}",
+                file=sys.stderr,
+                flush=True,
+            )
         if summary.programs % 1000 == 0:
             seconds = time.monotonic() - start
             print(
