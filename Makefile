@@ -3,7 +3,7 @@
 PYTHON ?= python3
 PYTEST_ARGS ?= -n 2 --dist loadfile
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench fuzz fuzz-mutants fuzz-allocations fuzz-lint coverage clean
+.PHONY: help demo test lint bench npbench fuzz fuzz-mutants fuzz-allocations fuzz-lint coverage clean
 
 DEV := .venv/dev
 DEMO := .venv/demo
@@ -41,6 +41,9 @@ lint: $(DEV)/installed ## Check style and types
 
 bench: $(DEV)/installed ## Measure functions and gradients against C written by hand
 	$(IN_DEV) benchmarks/run.py
+
+npbench: $(DEV)/installed ## Compile NPBench's kernels from plain NumPy, check and measure them
+	$(IN_DEV) -m benchmarks.npbench.run $(KERNELS)
 
 N ?= 1000
 THROUGH ?= interpreted

@@ -155,10 +155,12 @@ def _array_attribute(ctx: Context, node: ast.Attribute, array: ArrayRef) -> Abst
             return ctx.number(array.rank)
         case "T":
             return indexing.transposed(ctx, array)
+        case "dtype":
+            return LibraryRef("numpy", {"f64": "float64", "i64": "int64", "bool": "bool_"}[array.dtype.name])
         case name if name in METHODS:
             return MethodRef(array, name)
         case name:
-            near = suggest(name, ["shape", "size", "ndim", "T", *METHODS])
+            near = suggest(name, ["shape", "size", "ndim", "T", "dtype", *METHODS])
             suggestion = f"{ctx.text(node.value, 200)}.{near}" if near else None
             remedy = f"; did you mean `{near}`?" if near else ""
             reason = f"arrays have no such attribute in compiled code{remedy}"

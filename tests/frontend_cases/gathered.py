@@ -167,3 +167,13 @@ def binned(radius: Vector, data: Vector, bins: int) -> Vector:
         inside = np.logical_and(low <= radius, radius < high)
         out[i] = data[inside].sum() / max(1.0, np.sum(inside))
     return out
+
+
+@args((V, [[1.0, 2.0]]))
+@autodiff
+def same_dtype(x: Vector, a: Matrix) -> float:
+    y = np.zeros(3, dtype=x.dtype)
+    z = np.ones_like(a, dtype=a.dtype)
+    m = np.zeros(2, dtype=(x > 0.0).dtype)
+    y[0] = x[0]
+    return np.sum(y * y) * np.sum(z) + (0.0 if m[0] else x[1])
