@@ -276,7 +276,7 @@ def _cavity_flow(k: Maker) -> tuple[Any, ...]:
 
 
 def _channel_flow(k: Maker) -> tuple[Any, ...]:
-    n = k.size(7)
+    n = k.size(5)
     u, v, p = (0.1 * k.array(n, n) for _ in range(3))
     return 5, u, v, 2.0 / n**2, 2.0 / (n - 1), 2.0 / (n - 1), p, 1.0, 0.5, 1.0
 
