@@ -36,6 +36,8 @@ _FOLD: dict[str, Callable[[int, int], int]] = {
     "*": lambda x, y: x * y,
 }
 SMALL_POWER = 4
+EXACT = 2**53  # every int up to here is a float
+LARGEST_BELOW = 2.0**63 - 1024.0  # the float below 2**63
 
 
 def either(ctx: Context, a: Number, b: Number) -> bool | Value:
@@ -363,8 +365,37 @@ def compare(ctx: Context, name: str, a: Number, b: Number) -> Number:
         result = {**order, "eq": a.const == b.const, "ne": a.const != b.const}[name]
         return Number(ctx.b.const(result), BOOL, numpy, result)
     if F64 in (a.kind, b.kind):
+        if _rounds(a, b) or _rounds(b, a):
+            return Number(_compare_exactly(ctx, name, a, b), BOOL, numpy)
         return Number(ctx.b.emit("f" + name, [as_float(ctx, a).value, as_float(ctx, b).value]), BOOL, numpy)
     return Number(ctx.b.emit("i" + name, [as_int(ctx, a).value, as_int(ctx, b).value]), BOOL, numpy)
+
+
+def _rounds(n: Number, x: Number) -> bool:
+    """The nearest float of the int `n` may compare otherwise with the float `x` than `n` does. NumPy compares the floats."""
+    if n.kind is not I64 or x.kind is not F64 or True in (n.numpy, x.numpy):
+        return False
+    if n.const is not None:
+        return int(float(n.const)) != n.const
+    if x.const is not None:
+        return abs(x.const) >= EXACT
+    return n.low is None or n.high is None or max(-n.low, n.high) > EXACT
+
+
+def _compare_exactly(ctx: Context, name: str, a: Number, b: Number) -> Value:
+    """Of a Python int and a Python float: only where the nearest float equals the other may the order be another, and then both are ints."""
+    emit, both = ctx.b.emit, [as_float(ctx, a).value, as_float(ctx, b).value]
+    rounded = emit("f" + name, both)
+    k = 0 if a.kind is I64 else 1
+    near = ctx.b.fmin(both[k], ctx.b.f64(LARGEST_BELOW))  # 2.0**63 is no int64, and above them all
+    x = both[1 - k]
+    same = ctx.b.feq(near, x)
+    whole = [as_int(ctx, (a, b)[k]).value] * 2
+    whole[1 - k] = ctx.b.ftoi(ctx.b.select(same, x, ctx.b.f64(0.0)))
+    both[k] = near
+    exact = ctx.b.select(same, emit("i" + name, whole), emit("f" + name, both))
+    numpy = either(ctx, a, b)
+    return exact if numpy is False else ctx.b.select(numpy, rounded, exact) if isinstance(numpy, Value) else rounded
 
 
 def truth(ctx: Context, x: Number) -> Value:

@@ -442,3 +442,19 @@ def unary_plus_not(x: float) -> float:
 @autodiff(mode="none")
 def guarded_int(n: int, k: int) -> int:
     return n // k if k else -1
+
+
+@args(
+    (2.0**53, 2**53 + 1),
+    (2.0**53, 2**53),
+    (2.0**53 + 2, 2**53 + 1),
+    (2.0**63, 2**63 - 1),
+    (2.0**63 - 1024, 2**63 - 1),
+    (-(2.0**63), -(2**63)),
+    (math.inf, 2**63 - 1),
+    (math.nan, 0),
+    (0.5, 0),
+)
+@autodiff
+def an_int_and_a_float_compare_exactly(x: float, n: int) -> tuple[bool, bool, bool, bool, bool, bool, bool]:
+    return n < x, x < n, n <= x, n >= x, n == x, x != n, n == 9007199254740992.0
