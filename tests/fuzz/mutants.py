@@ -94,6 +94,8 @@ def hunt(name: str, programs: int, seconds: float, sane: dict[int, bool]) -> str
             return "STALE: its text is gone"
         if done.returncode == SURVIVED:
             break
+        if done.returncode < 0:
+            return f"STOPPED by signal {-done.returncode}"
         if done.returncode != FOUND:
             return "BROKEN: does not import"
         seed = int(done.stdout)
