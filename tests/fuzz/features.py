@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import ast
 
+from fuzz.scope import LETTERS
+from fuzz.unions import UNIONS
+
+_UNIONS = {LETTERS[kind]: row.describe for kind, row in UNIONS.items()}
+
 
 def features(text: str) -> set[str]:
     found: set[str] = set()
@@ -53,11 +58,21 @@ def _of(node: ast.AST) -> set[str]:
             return {name}
         case ast.Constant(value=None):
             return {"None"}
-        case ast.FunctionDef(args=arguments) if arguments.defaults:
-            return {"default argument"}
+        case ast.Name(id=name) if name[0] in _UNIONS and name[1:].isdigit():
+            return {f"{_UNIONS[name[0]]}: {'assigned' if isinstance(node.ctx, ast.Store) else 'used'}"}
+        case ast.FunctionDef(name=name, returns=None) if name.startswith("h"):
+            return {
+                *(["default argument"] if node.args.defaults else []),
+                *(["helper that may give None"] if _gives_none(node) else []),
+            }
         case _:
             return set()
 
 
 def _is_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
+
+
+def _gives_none(function: ast.FunctionDef) -> bool:
+    given = [node.value for node in ast.walk(function) if isinstance(node, ast.Return) and node.value is not None]
+    return any(map(_is_none, given)) or (bool(given) and not isinstance(function.body[-1], ast.Return))

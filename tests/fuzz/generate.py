@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from fuzz import unions
 from fuzz.expressions import boolean, floating
 from fuzz.scope import LIMIT, MIN_LENGTH, Expr, Helper, Writer
 from fuzz.statements import add_loops, block, statement
-from fuzz.unions import item
 from fuzz.vectors import vector
 
 add_loops()
@@ -131,18 +131,27 @@ def recursive(w: Writer, known: list[Helper]) -> str:
 
 
 def either(w: Writer, known: list[Helper]) -> str:
-    """Gives a float or something else."""
-    name, kind = f"h{len(known)}", w.rng.choice(["opt", "num"])
-    w.names["p0"] = parameter("p0", "float")
-    items = [item(w, kind, 1), {"opt": "None", "num": "3"}[kind]]
-    w.rng.shuffle(items)
-    lines = [
-        f"def {name}(p0: float):",
-        f"    if {boolean(w, 1).text}:",
-        f"        return {items[0]}",
-        f"    return {items[1]}",
-    ]
-    known.append(Helper(name, ["float"], [kind]))
+    """Gives a value of one type or of another; None also by reaching its end."""
+    name, kind = f"h{len(known)}", w.rng.choice(["opt", "opt", "num", "any", "gone"])
+    params = ["float"] if kind in ("opt", "num") and w.chance(0.6) else ["float", "vec"]
+    names = [f"p{k}" for k in range(len(params))]
+    for n, k in zip(names, params, strict=True):
+        w.names[n] = parameter(n, k)
+    row = unions.UNIONS[kind]
+    items = [unions.item(w, kind, 1), w.rng.choice([row.first(w), row.usual(w, 1)])]
+    lines = [f"def {name}({', '.join(names)}):"]
+    if "vec" in params and kind == "opt" and w.chance(0.5):  # found, or not
+        w.names["v"] = Expr("v", "float", -2.0, 2.0)
+        lines += [
+            "    for v in p1:",
+            f"        if v {w.rng.choice('<>')} p0:",
+            f"            return {floating(w, 1).text}",
+        ]
+    else:
+        lines += [f"    if {boolean(w, 1).text}:", f"        return {items[0]}"]
+        if not (kind in ("opt", "gone") and items[1] == "None" and w.chance(0.5)):
+            lines.append(f"    return {items[1]}")
+    known.append(Helper(name, params, [kind]))
     return "\n".join(lines) + "\n"
 
 
@@ -178,6 +187,8 @@ def main(w: Writer) -> tuple[str, list[str], list[str]]:
     heads = ", ".join(f"{n}: {ANNOTATIONS[k]}" for n, k in zip(names, kinds, strict=True))
     result = {"float": "float", "vec": "Vector", "tuple": "tuple[float, float]"}[w.returns]
     w.lines.append(f"def f({heads}) -> {result}:")
+    if w.chance(0.3):
+        unions.begin(w, 0)  # what follows, loops too, may change it and ask for its type
     while w.budget > 0:
         statement(w, 3)
     w.line(f"return {outcome(w)}")
@@ -195,6 +206,7 @@ def outcome(w: Writer) -> str:
         w.rng.choice([f"np.sum({n})", f"np.dot({n}, {n})", f"np.mean({n})", f"np.sum(np.sin({n}))"])
         for n in vectors[-4:]
     ]
+    terms += [e.text for _ in unions.names_of(w)[:2] if (e := unions.used(w, 1)) is not None]
     total = " + ".join(terms)
     return f"{total}, {floating(w, 3).text}" if w.returns == "tuple" else total
 

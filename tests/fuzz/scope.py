@@ -10,6 +10,17 @@ import random
 from dataclasses import dataclass, field, replace
 
 LIMIT = 4.0  # what variables are kept within
+LETTERS = {
+    "float": "f",
+    "int": "k",
+    "bool": "b",
+    "vec": "y",
+    "opt": "o",
+    "num": "g",
+    "any": "e",
+    "gone": "c",
+    "rank": "d",
+}  # of names by kind
 MIN_LENGTH = 3  # of vector arguments, in programs that are not wild
 
 
@@ -18,7 +29,7 @@ class Expr:
     """``low <= value <= high`` for numbers and elements; ``below``: an int is less than n + below."""
 
     text: str
-    kind: str  # float, int, bool, vec; of ``unions``: opt, num, any
+    kind: str  # float, int, bool, vec; those of ``unions``
     low: float = -LIMIT
     high: float = LIMIT
     size: str = ""
@@ -63,9 +74,7 @@ class Writer:
 
     def fresh_name(self, kind: str) -> str:
         self.count += 1
-        return {"float": "f", "int": "k", "bool": "b", "vec": "y", "opt": "u", "num": "u", "any": "u"}[kind] + str(
-            self.count
-        )
+        return LETTERS[kind] + str(self.count)
 
     def chance(self, p: float) -> bool:
         return self.rng.random() < p

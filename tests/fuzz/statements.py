@@ -360,7 +360,7 @@ SIMPLE: list[tuple[float, Statement]] = [
     (5, assign_float), (5, augment_float), (1.5, assign_int), (0.8, weigh), (0.6, assign_bool), (0.8, swap), (3, assign_vector), (3, store),
     (1.2, store_and_use),
     (2, store_slice), (1.5, augment_vector), (0.6, alias), (0.5, swap_arrays), (0.9, call_several), (0.9, call_procedure), (0.5, last_element),
-    (0.6, unions.begin), (1.2, unions.change), (0.8, unions.decide),
+    (0.9, unions.begin), (1.5, unions.change), (1, unions.decide),
 ]  # fmt: skip
 EXITS: list[tuple[float, Statement]] = [(0.9, leave), (0.35, early_return)]
 COMPOUND: list[tuple[float, Statement]] = [(2, branch), (1, bind_in_both_arms), (0.25, check), (0.3, early_return)]
