@@ -313,7 +313,9 @@ def test_out_receives_the_gradient(compiled: Compiled) -> None:
     read_only.flags.writeable = False
     with pytest.raises(ValueError, match="read-only"):
         grad(X, out=read_only)
-    with pytest.raises(ValueError, match="shares memory"):
+    with pytest.raises(ValueError, match=r"out= for 'x' shares memory with parameter 'x'"):
+        grad(out, out=out)
+    with pytest.raises(ValueError, match=r"out= for '\w+' shares memory with out= for '\w+'"):
         compiled.member("pair", "grad")([1.0, 2.0], [3.0, 4.0], out=(out[:2], out[1:3]))
     assert compiled.member("pair", "grad")([1.0, 2.0], [3.0, 4.0], out=(out[:2], out[2:4]))[1].tolist() == [1.0, 2.0]
     two = (None, np.zeros(2))
@@ -367,7 +369,7 @@ def test_integer_and_float32_arrays_are_cast(compiled: Compiled) -> None:
         (np.array([None]), TypeError, "object"),
         ([[1.0], [1.0, 2.0]], ValueError, "not rectangular"),
         ({1: 2}, TypeError, "got a dict"),
-        (np.ma.masked_array([1.0], [True]), TypeError, "expected"),
+        (np.ma.masked_array([1.0], [True]), TypeError, "got a masked array, whose mask compiled code would not see"),
     ],
 )
 def test_arrays_that_do_not_fit_are_named(compiled: Compiled, bad: Any, error: type[Exception], words: str) -> None:
@@ -612,3 +614,13 @@ def test_one_file_for_every_python(tmp_path: Path, python: str) -> None:
 def test_equal_input_gives_equal_bytes() -> None:
     one = compile_module(parse_module(SOURCE), entries())
     assert one == compile_module(parse_module(SOURCE), entries())
+
+
+def test_derivatives_take_the_arguments_as_one_tuple(compiled: Compiled) -> None:
+    vjp = compiled.member("rosen", "vjp")
+    assert vjp((X,), 1.0)[0] == vjp([X], 1.0)[0] == rosen(X)
+    for given in (X, np.ones(1), 2.0, "x", {"x": X}, None):
+        with pytest.raises(TypeError, match=r"vjp\(\) takes the function's arguments as one tuple, .* `\(x,\)`"):
+            vjp(given, 1.0)
+    with pytest.raises(TypeError, match=r"vjp\(\) takes two positional arguments: the tuple of the function's"):
+        vjp(X)

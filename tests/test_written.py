@@ -231,11 +231,11 @@ def test_cotangents_may_share_memory_with_what_is_copied(m: ModuleType) -> None:
 
 def test_overlapping_arguments_are_refused_by_name(m: ModuleType) -> None:
     x = X.copy()
-    with pytest.raises(ValueError, match=r"through_helpers\(\) parameter 'y' shares memory with 'x'"):
+    with pytest.raises(ValueError, match=r"through_helpers\(\) parameter 'y' shares memory with parameter 'x'"):
         m.through_helpers(1.0, x, x)
-    with pytest.raises(ValueError, match=r"'y' shares memory with 'x'"):
+    with pytest.raises(ValueError, match=r"'y' shares memory with parameter 'x'"):
         m.through_helpers.vjp((1.0, x, x), np.ones(5))
-    with pytest.raises(ValueError, match=r"swapped\(\) parameter 'a' shares memory with 'b'"):
+    with pytest.raises(ValueError, match=r"swapped\(\) parameter 'a' shares memory with parameter 'b'"):
         m.swapped(x[:3], x[2:])
     m.through_helpers(1.0, x[:2], x[2:4])
 

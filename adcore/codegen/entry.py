@@ -120,15 +120,15 @@ def _writes(entry: Entry, member: str, k: int) -> int:
 def _given_name(entry: Entry, member: str, k: int) -> str:
     """What a message calls the k-th cotangent or tangent."""
     if member != "vjp":
-        return f"the tangent of {entry.parameters[entry.wrt[k]].name}"
-    return _output_name(entry, k)
+        return f"the tangent of '{entry.parameters[entry.wrt[k]].name}'"
+    return f"the cotangent of {_output_name(entry, k)}"
 
 
 def _output_name(entry: Entry, k: int) -> str:
     real = [k for k, leaf in enumerate(leaves(entry.outputs)) if is_differentiable(leaf.type)]
     results = len(leaves(entry.result))
     if real[k] >= results:
-        return f"{entry.parameters[entry.written[real[k] - results]].name} after the call"
+        return f"'{entry.parameters[entry.written[real[k] - results]].name}' after the call"
     return "the result" if results == 1 else f"result {real[k]}"
 
 

@@ -50,7 +50,20 @@ pair.wrong:
   %never.2 = call ptr (ptr, ptr, ...) @PyErr_Format(ptr %type.2, ptr @py.text.vjp, ptr %function.2)
   ret ptr null
 open:
+  ; An array or a string could be taken apart as well, which nobody means.
   %first = load ptr, ptr %args
+  %p.first.type = getelementptr i8, ptr %first, i64 8
+  %first.type = load ptr, ptr %p.first.type
+  %type.flags = call i64 @PyType_GetFlags(ptr %first.type)
+  %list.or.tuple = and i64 %type.flags, 100663296 ; 1 << 25 and 1 << 26
+  %none.of.both = icmp eq i64 %list.or.tuple, 0
+  br i1 %none.of.both, label %no.pair, label %opened
+no.pair:
+  %type.4 = load ptr, ptr @PyExc_TypeError
+  %function.4 = load ptr, ptr %member
+  %never.4 = call ptr (ptr, ptr, ...) @PyErr_Format(ptr %type.4, ptr @py.text.tuple, ptr %function.4)
+  ret ptr null
+opened:
   %tuple = call ptr @PySequence_Tuple(ptr %first)
   %no.tuple = icmp eq ptr %tuple, null
   br i1 %no.tuple, label %fail, label %sized

@@ -130,10 +130,36 @@ define internal void @py.raise_overlap(ptr %member, ptr %param, ptr %other) #3 {
   %type = load ptr, ptr @PyExc_ValueError
   %function = load ptr, ptr %member
   %name = load ptr, ptr %param
+  %role = call ptr @py.role(ptr %param)
+  %end = call ptr @py.role_end(ptr %param)
   %other.name = load ptr, ptr %other
-  %never = call ptr (ptr, ptr, ...) @PyErr_Format(ptr %type, ptr @py.text.overlap, ptr %function, ptr %name,
-    ptr %other.name)
+  %other.role = call ptr @py.role(ptr %other)
+  %other.end = call ptr @py.role_end(ptr %other)
+  %never = call ptr (ptr, ptr, ...) @PyErr_Format(ptr %type, ptr @py.text.overlap, ptr %function, ptr %role, ptr %name,
+    ptr %end, ptr %other.role, ptr %other.name, ptr %other.end)
   ret void
+}
+
+; What stands around a name in a message: a parameter and its out= have the same one; a cotangent's says what it is.
+define internal ptr @py.role(ptr %param) #3 {
+  %p.flags = getelementptr %Param, ptr %param, i32 0, i32 3
+  %flags = load i32, ptr %p.flags
+  %given = and i32 %flags, 2
+  %is.given = icmp ne i32 %given, 0
+  %out = and i32 %flags, 4
+  %is.out = icmp ne i32 %out, 0
+  %named = select i1 %is.out, ptr @py.text.out.for, ptr @py.text.parameter
+  %role = select i1 %is.given, ptr @py.text.nothing, ptr %named
+  ret ptr %role
+}
+
+define internal ptr @py.role_end(ptr %param) #3 {
+  %p.flags = getelementptr %Param, ptr %param, i32 0, i32 3
+  %flags = load i32, ptr %p.flags
+  %given = and i32 %flags, 2
+  %is.given = icmp ne i32 %given, 0
+  %end = select i1 %is.given, ptr @py.text.nothing, ptr @py.text.quote
+  ret ptr %end
 }
 
 ; The earlier result whose given array shares memory with the one given for result %k, or null.

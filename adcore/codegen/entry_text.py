@@ -32,11 +32,16 @@ TEXTS = {
     "hook": "convert",
     "bind": "__adcore_bind__",
     "arity": "%s() takes %d positional arguments but %zd were given",
-    "vjp": "%s() takes two positional arguments: the tuple of arguments, then the cotangents or tangents",
+    "vjp": "%s() takes two positional arguments: the tuple of the function's arguments, then the cotangents or tangents",
+    "tuple": "%s() takes the function's arguments as one tuple, then the cotangents or tangents; one argument is `(x,)`",
     "cotangents": "%s(): expected a tuple of %d cotangents or tangents",
     "outs": "%s(): out= must be a tuple of %d arrays, as the gradient is",
     "out": "out",
-    "overlap": "%s() parameter '%s' shares memory with '%s', and one of them is written",
+    "overlap": "%s() %s%s%s shares memory with %s%s%s, and one of them is written",
+    "parameter": "parameter '",
+    "out.for": "out= for '",
+    "quote": "'",
+    "nothing": "",
 }
 
 TYPES = """

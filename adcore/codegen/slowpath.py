@@ -22,8 +22,8 @@ def convert(
     function: str, parameter: str, kind: int, rank: int, flags: int, value: Any, status: int, expected: int
 ) -> Any:
     """The converted argument; errors name the parameter, what was expected and what came."""
-    role = "cotangent of" if flags & COTANGENT else "out= for" if flags & OUT else "parameter"
-    where = f"{function}() {role} {parameter!r}"
+    role = "out= for" if flags & OUT else "parameter"
+    where = f"{function}() {parameter}" if flags & COTANGENT else f"{function}() {role} {parameter!r}"
     if status >= FIRST_AXIS:
         axis = status - FIRST_AXIS
         raise ValueError(f"{where}: expected size {expected} on axis {axis}, got {np.shape(value)[axis]}")
@@ -43,6 +43,8 @@ def fail(where: str, wanted: str, value: Any) -> NoReturn:
 def described(value: Any) -> str:
     if value is None:
         return "None"
+    if isinstance(value, np.ma.MaskedArray):
+        return "a masked array, whose mask compiled code would not see"
     if isinstance(value, np.ndarray):
         return f"a {value.ndim}-D {value.dtype} array"
     name = type(value).__name__
