@@ -186,17 +186,24 @@ def _show(options: argparse.Namespace) -> int:
     checker = Checker(driver.analyse)
     layout, source = checker.layouts.of(path), SourceText(path, text)
     config, _ = checker.config(layout.config, layout.text) if layout.config else (None, ())
-    try:
-        print(driver.show(Project(layout.roots), source, layout.module, function, options.stage, config).rstrip("\n"))
-    except driver.NoSuchFunction as missing:
+
+    def report_errors() -> bool:
         found = [finding for finding in checker.check(path, text) if finding.severity == "error"]
         if found:
             print(render(found, "concise"), file=sys.stderr)
+        return bool(found)
+
+    try:
+        shown = driver.show(Project(layout.roots), source, layout.module, function, options.stage, config)
+    except driver.NoSuchFunction as missing:
+        report_errors()
         remedy = f"; did you mean `{missing.suggestion}`?" if missing.suggestion else ""
         raise UsageError(f"adcore show: no function `{function}` of `{file}` was compiled{remedy}") from None
     except Exception as error:  # a stage that cannot be made is no reason for a traceback
         why = " ".join(f"{type(error).__name__}: {error}".split())
-        raise UsageError(f"adcore show: the stage `{options.stage}` cannot be made: {why}") from None
+        because = "" if report_errors() else f": {why}"
+        raise UsageError(f"adcore show: the stage `{options.stage}` cannot be made{because}") from None
+    print(shown.rstrip("\n"))  # outside: a reader that goes away is no failure of the stage
     return 0
 
 

@@ -308,6 +308,7 @@ def show(
     if entry is None:
         raise NoSuchFunction(function, suggest(function, [e.qualname for e in analysis.entries]))
     primal = entry.kernels["primal"]
+    analysis.entries = [entry]  # what is wrong with other functions of the file does not matter
     derived = derive(analysis) if stage in ("derivative", "llvm", "asm") else analysis.module
     derivatives = [name for kind, name in entry.kernels.items() if kind != "primal"]
     match stage:

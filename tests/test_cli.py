@@ -119,6 +119,45 @@ def test_a_reader_that_goes_away(project: Path) -> None:
     assert process.wait() != 0
 
 
+@pytest.mark.parametrize("stage", ["ir", "derivative"])
+def test_a_reader_of_show_that_goes_away_is_no_error(project: Path, stage: str) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "adcore", "show", "good.py:f", "--stage", stage],
+        cwd=project,
+        env=os.environ | {"PYTHONUNBUFFERED": "1"},  # the text is written at once, as a long one is
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.wait()
+
+
+GROWS = """
+import numpy as np
+from adcore.typing import Vector
+
+@autodiff
+def grows(x: Vector) -> float:
+    a = x
+    for i in range(3):
+        a = np.concatenate((a, x * a[0]))
+    return np.sum(a * a)
+"""
+
+
+def test_show_of_a_function_beside_one_that_has_no_derivative(project: Path) -> None:
+    (project / "two.py").write_text(GOOD + GROWS)
+    done = adcore("show", "two.py:f", "--stage", "derivative", cwd=project)
+    assert (done.returncode, done.stderr) == (0, "")
+    done = adcore("show", "two.py:grows", "--stage", "derivative", cwd=project)
+    assert "error[activity/cannot-reverse]" in done.stderr
+    assert done.stderr.endswith("adcore show: the stage `derivative` cannot be made\n")
+    assert (done.returncode, done.stdout) == (2, "")
+
+
 def test_explain(project: Path) -> None:
     by_name = adcore("explain", "options/unknown-value", cwd=project)
     assert by_name.stdout.startswith("options/unknown-value (AD102, error): ")
