@@ -348,7 +348,7 @@ _ROWS: tuple[Rule, ...] = (
         severity="error",
         summary="a call whose arguments do not fit",
         message="the call of `{callee}` does not fit: {reason}",
-        why="Python would raise TypeError here.",
+        why="Python would raise TypeError or ValueError here.",
         fix="Pass the arguments that the function takes.",
     ),
     # AD3xx: types
@@ -359,7 +359,7 @@ _ROWS: tuple[Rule, ...] = (
         summary="operands whose types do not fit",
         message="{subject}: {reason}",
         why="Compiled code has static types; this operation is not defined for them.",
-        fix="Convert one of the operands, for instance with `float(...)`.",
+        fix="Use operands of types that the operation is defined for.",
     ),
     Rule(
         name="types/unstable-join",

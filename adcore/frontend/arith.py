@@ -81,12 +81,11 @@ def as_int(ctx: Context, x: Number) -> Number:
 def binary(ctx: Context, symbol: str, a: Number, b: Number, node: ast.AST) -> Number:
     """`a symbol b`."""
     if a.kind is BOOL and b.kind is BOOL and (a.numpy is not False or b.numpy is not False):
-        reason = "on NumPy bools it has a meaning of its own; convert them with `int(...)`"
-        ctx.mismatch(node, f"`{symbol}`", reason)
+        ctx.mismatch(node, f"`{symbol}`", "on NumPy bools it has a meaning of its own", "Convert them with `int(...)`.")
     if symbol in ("&", "|", "^", "<<", ">>"):
         return _bits(ctx, symbol, a, b, node)
     if symbol == "@":
-        ctx.mismatch(node, "`@`", "it takes arrays, not numbers")
+        ctx.mismatch(node, "`@`", "it takes arrays, not numbers", "Multiply numbers with `*`.")
     numpy = either(ctx, a, b)
     if symbol == "/":
         return divide(ctx, as_float(ctx, a), as_float(ctx, b), numpy, a.kind is not F64 and b.kind is not F64)
@@ -202,7 +201,12 @@ def _bits(ctx: Context, symbol: str, a: Number, b: Number, node: ast.AST) -> Num
         op = {"&": "and_", "|": "or_", "^": "xor"}[symbol]
         return Number(ctx.b.emit(op, [a.value, b.value]), BOOL, either(ctx, a, b))
     if F64 in (a.kind, b.kind):
-        ctx.mismatch(node, f"`{symbol}`", f"it takes integers, not {describe(a)} and {describe(b)}")
+        ctx.mismatch(
+            node,
+            f"`{symbol}`",
+            f"it takes integers, not {describe(a)} and {describe(b)}",
+            "Convert with `int(...)` what is a float.",
+        )
     a, b = as_int(ctx, a), as_int(ctx, b)
     numpy = either(ctx, a, b)
     if symbol in "&|^":
@@ -307,7 +311,7 @@ def _int_power(ctx: Context, a: Number, b: Number, numpy: bool | Value, node: as
 def _negative_int_power(ctx: Context, a: Number, b: Number, numpy: bool | Value, node: ast.AST) -> Number:
     if numpy is not False:
         ctx.mismatch(
-            node, "`**`", "NumPy refuses integers to negative integer powers; convert the base with `float(...)`"
+            node, "`**`", "NumPy refuses integers to negative integer powers", "Convert the base with `float(...)`."
         )
     return power(ctx, as_float(ctx, a), b, numpy, node)
 
@@ -341,10 +345,12 @@ def unary(ctx: Context, op: ast.unaryop, x: Number, node: ast.AST) -> Number:
     if isinstance(op, ast.Not):
         return Number(ctx.b.not_(truth(ctx, x)), BOOL, False, None if x.const is None else not x.const)
     if x.kind is BOOL and x.numpy is not False:
-        ctx.mismatch(node, "the sign or `~` of a NumPy bool", "it has a meaning of its own; convert it with `int(...)`")
+        ctx.mismatch(
+            node, "the sign or `~` of a NumPy bool", "it has a meaning of its own", "Convert it with `int(...)`."
+        )
     if isinstance(op, ast.Invert):
         if x.kind is F64:
-            ctx.mismatch(node, "`~`", "it takes integers, not a float")
+            ctx.mismatch(node, "`~`", "it takes integers, not a float", "Convert it with `int(...)`.")
         return Number(ctx.b.ixor(as_int(ctx, x).value, ctx.b.i64(-1)), I64, x.numpy)
     if x.kind is BOOL:
         x = as_int(ctx, x)

@@ -11,6 +11,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
+from adcore.frontend import remedies
 from adcore.frontend.arith import as_int, common_kind, int_binary
 from adcore.frontend.context import Context
 from adcore.frontend.errors import NeedInline, Reject
@@ -202,7 +203,7 @@ def length(ctx: Context, value: Abstract, node: ast.AST, what: str) -> Number:
 
 def _size_from(ctx: Context, value: Abstract, node: ast.AST, what: str) -> Number:
     if not isinstance(value, Number) or value.kind is F64:
-        ctx.mismatch(node, what, f"the size is {describe(value, True)}; it must be an int")
+        ctx.mismatch(node, what, f"the size is {describe(value, True)}; it must be an int", remedies.to_int(value))
     number = as_int(ctx, value)
     if number.low is None or number.low < 0:
         ctx.guard(ctx.b.ige(number.value, ctx.b.i64(0)), "ValueError", "negative dimensions are not allowed")
@@ -332,10 +333,11 @@ def storable(ctx: Context, array: ArrayRef, value: Number, node: ast.AST) -> Val
         ctx.mismatch(
             node,
             "the store",
-            f"the array holds {describe(Number(value.value, array.dtype))}s and the value is a float; write `int(...)` around it or make it an array of floats",
+            f"the array holds {describe(Number(value.value, array.dtype))}s and the value is a float",
+            remedies.to_element(array.dtype),
         )
     if array.dtype is BOOL and value.kind is not BOOL:
-        ctx.mismatch(node, "the store", "the array holds bools; write `bool(...)` around the value")
+        ctx.mismatch(node, "the store", "the array holds bools", remedies.to_element(array.dtype))
     return convert(ctx.b, value, array.dtype)
 
 
@@ -348,12 +350,19 @@ def store_all(ctx: Context, view: ArrayRef, value: Abstract, node: ast.AST) -> N
             source = filled(ctx, view.sizes, Number(scalar, view.dtype), view.dtype).value
         case ArrayRef():
             if value.dtype is F64 and view.dtype is not F64:
-                ctx.mismatch(node, "the store", "an array of integers cannot take floats; make it an array of floats")
+                ctx.mismatch(
+                    node, "the store", "an array of integers cannot take floats", "Make it an array of floats."
+                )
             value = fitted(ctx, value, view.sizes)
             converted = value if value.dtype is view.dtype else copy(ctx, value, view.dtype)
             source = stretched(ctx, converted, view.sizes)
         case _:
-            ctx.mismatch(node, "the store", f"a slice takes a number or an array, not {describe(value, True)}")
+            ctx.mismatch(
+                node,
+                "the store",
+                f"a slice takes a number or an array, not {describe(value, True)}",
+                remedies.to_number(value),
+            )
     ctx.b.op("assign", [view.value, source], {"mode": "set"}, [])
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from adcore.frontend import arith, arrays, library, numpy_calls
+from adcore.frontend import arith, arrays, library, numpy_calls, remedies, signatures
 from adcore.frontend.context import Context
 from adcore.frontend.errors import Reject
 from adcore.frontend.functions import call_function
@@ -83,9 +83,15 @@ def take(ctx: Context, call: Call, least: int, most: int, *allowed: str) -> None
     """Check the number of arguments and the names of keywords."""
     for name in call.keywords:
         if name not in allowed:
-            reason = f"adcore does not know its argument `{name}`" if name else "adcore does not take it with `**`"
-            wrong(ctx, call, reason)
+            if not name:
+                refuse(ctx, call.node, "adcore does not take it with `**`")
+            if signatures.python_may_take(call.name, name):
+                refuse(ctx, call.node, f"its argument `{name}` is not compiled yet")
+            near = suggest(name, allowed)
+            wrong(ctx, call, f"it has no argument `{name}`" + (f"; did you mean `{near}`?" if near else ""))
     if not least <= len(call.args) <= most:
+        if len(call.args) > most and signatures.python_may_take_positions(call.name, len(call.args)):
+            refuse(ctx, call.node, f"its argument number {most + 1} is not compiled yet")
         count = f"{least}" if least == most else f"{least} to {most}"
         wrong(ctx, call, f"it takes {count} argument{'' if most == 1 else 's'}, not {len(call.args)}")
 
@@ -96,7 +102,7 @@ def numbers(ctx: Context, call: Call) -> list[Number]:
             hint = (
                 f"NumPy's function takes arrays: `np.{call.name}`."
                 if isinstance(arg, ArrayRef) and call.name in library.ELEMENTWISE
-                else None
+                else remedies.to_number(arg)
             )
             ctx.mismatch(text, f"`{ctx.text(call.node.func)}`", f"it takes numbers, not {describe(arg, True)}", hint)
     return [arg for arg in call.args if isinstance(arg, Number)]
@@ -175,7 +181,7 @@ def _abs(ctx: Context, call: Call) -> Abstract:
 def _extremum(ctx: Context, call: Call) -> Abstract:
     """Python's `max` and `min`: the first of equal arguments, with its class."""
     if call.keywords:
-        wrong(ctx, call, "adcore does not know its keyword arguments")
+        refuse(ctx, call.node, "its keyword arguments are not compiled yet")
     args = call.args
     if not args:
         wrong(ctx, call, "it takes at least one argument")
@@ -194,14 +200,18 @@ def _extremum(ctx: Context, call: Call) -> Abstract:
     for other in args[1:]:
         best = _better(ctx, call, best, other)
     if not isinstance(best, Number):
-        ctx.mismatch(call.node, f"`{call.name}`", f"it takes numbers, not {describe(best, True)}")
+        ctx.mismatch(
+            call.node, f"`{call.name}`", f"it takes numbers, not {describe(best, True)}", remedies.to_number(best)
+        )
     return best
 
 
 def _better(ctx: Context, call: Call, a: Abstract, b: Abstract) -> Number:
     for value in (a, b):
         if not isinstance(value, Number):
-            ctx.mismatch(call.node, f"`{call.name}`", f"it takes numbers, not {describe(value, True)}")
+            ctx.mismatch(
+                call.node, f"`{call.name}`", f"it takes numbers, not {describe(value, True)}", remedies.to_number(value)
+            )
     assert isinstance(a, Number)
     assert isinstance(b, Number)
     shape = join_shapes(shape_of(a), shape_of(b))
@@ -250,7 +260,12 @@ def _float(ctx: Context, call: Call) -> Abstract:
     if not call.args:
         return ctx.number(0.0)
     if isinstance(call.args[0], ArrayRef):
-        ctx.mismatch(call.node, "`float`", "it takes a number, not an array; index it, or reduce it with `np.sum`")
+        ctx.mismatch(
+            call.node,
+            "`float`",
+            "it takes a number, not an array",
+            "Index the array, or reduce it, for instance with `np.sum`.",
+        )
     (x,) = numbers(ctx, call)
     made = arith.as_float(ctx, x)
     return Number(made.value, F64, False, made.const)
@@ -343,13 +358,17 @@ def _sum(ctx: Context, call: Call) -> Abstract:
     take(ctx, call, 1, 2, "start")
     start = call.args[1] if len(call.args) == 2 else call.keywords.get("start", ctx.number(0))
     if not isinstance(start, Number):
-        ctx.mismatch(call.node, "`sum`", f"the start is {describe(start, True)}, not a number")
+        ctx.mismatch(
+            call.node, "`sum`", f"the start is {describe(start, True)}, not a number", remedies.to_number(start)
+        )
     match call.args[0]:
         case TupleOf() as of:
             total: Number = start
             for item in of.items:
                 if not isinstance(item, Number):
-                    ctx.mismatch(call.node, "`sum`", f"it adds numbers, not {describe(item, True)}")
+                    ctx.mismatch(
+                        call.node, "`sum`", f"it adds numbers, not {describe(item, True)}", remedies.to_number(item)
+                    )
                 total = arith.binary(ctx, "+", total, item, call.node)
             return total
         case ArrayRef() as array:
@@ -401,7 +420,7 @@ def _enumerate(ctx: Context, call: Call) -> Abstract:
     if isinstance(first, TupleOf):
         offset = start.const if isinstance(start, Number) else 0
         if not isinstance(offset, int):
-            wrong(ctx, call, "its start must be a constant here")
+            refuse(ctx, call.node, "its start must be a constant here")
         return TupleOf(tuple(TupleOf((ctx.number(offset + k), item)) for k, item in enumerate(first.items)))
     return Iteration("enumerate", (first,), start if isinstance(start, Number) else None)
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import NoReturn
 
-from adcore.frontend import arith, arrays, gather, indexing, library
+from adcore.frontend import arith, arrays, gather, indexing, library, remedies
 from adcore.frontend.calls import lower_call
 from adcore.frontend.context import Context
 from adcore.frontend.joins import cheap, choose, choose_arms, valued_arm
@@ -185,7 +185,9 @@ def _unary(ctx: Context, node: ast.UnaryOp) -> Abstract:
                 return arrays.elementwise(ctx, lambda xs: Number(ctx.b.not_(xs[0].value), BOOL, True), [value])
             return arrays.elementwise(ctx, lambda xs: arith.unary(ctx, node.op, xs[0], node), [value])
         case _:
-            ctx.mismatch(node, "the sign", f"it takes numbers and arrays, not {describe(value, True)}")
+            ctx.mismatch(
+                node, "the sign", f"it takes numbers and arrays, not {describe(value, True)}", remedies.to_number(value)
+            )
 
 
 def lower_value(ctx: Context, node: ast.expr) -> Abstract:
@@ -207,15 +209,13 @@ def binary(ctx: Context, symbol: str, left: Abstract, right: Abstract, node: ast
             return product(ctx, left, right, "matmul", node)
         case (ArrayRef() | Number(), ArrayRef() | Number()):
             if symbol == "@":
-                ctx.mismatch(node, "`@`", "it takes two arrays")
+                ctx.mismatch(node, "`@`", "it takes two arrays", "Multiply an array by a number with `*`.")
             return arrays.elementwise(ctx, lambda xs: arith.binary(ctx, symbol, xs[0], xs[1], node), [left, right])
         case TupleOf(), TupleOf() if symbol == "+" and left.display == right.display:
             return TupleOf((*left.items, *right.items), left.display)
         case _:
             reason = f"it is not defined for {describe(left, True)} and {describe(right, True)} in compiled code"
-            if isinstance(left, TupleOf) or isinstance(right, TupleOf):
-                reason += "; make an array with `np.array`"
-            ctx.mismatch(node, f"`{symbol}`", reason)
+            ctx.mismatch(node, f"`{symbol}`", reason, remedies.of_operands(left, right))
 
 
 def _compare(ctx: Context, node: ast.Compare) -> Abstract:
@@ -252,6 +252,7 @@ def _compare_pair(ctx: Context, node: ast.Compare, op: ast.cmpop, left: Abstract
                 node,
                 "the comparison",
                 f"it is not defined for {describe(left, True)} and {describe(right, True)} in compiled code",
+                remedies.of_operands(left, right),
             )
 
 
@@ -276,7 +277,8 @@ def truth(ctx: Context, value: Abstract, node: ast.AST) -> Number:
             ctx.mismatch(
                 node,
                 "the condition",
-                "an array has no truth value; reduce it with `np.any` or `np.all`, or test its size",
+                "an array has no truth value",
+                "Reduce it with `np.any` or `np.all`, or test its size.",
             )
         case other:
             ctx.mismatch(node, "the condition", f"{describe(other, True)} has no truth value in compiled code")
@@ -387,7 +389,12 @@ def _index_tuple(ctx: Context, base: TupleOf, node: ast.Subscript) -> Abstract:
         ctx.expression(node, f"a slice of a {base.display}", "its step must not be zero")
     index = lower_value(ctx, node.slice)
     if not isinstance(index, Number) or index.kind is not I64:
-        ctx.mismatch(node, "the index", f"it is {describe(index, True)}; a {base.display} is indexed with an int")
+        ctx.mismatch(
+            node,
+            "the index",
+            f"it is {describe(index, True)}; a {base.display} is indexed with an int",
+            remedies.to_int(index),
+        )
     if not isinstance(index.const, int):
         ctx.expression(
             node,

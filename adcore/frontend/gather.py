@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from adcore.frontend import arrays
+from adcore.frontend import arrays, remedies
 from adcore.frontend.context import Context
 from adcore.frontend.indexing import Item, Marker, Sliced, checked_index, complete, select, store, view
 from adcore.frontend.shapes import size_number
@@ -49,10 +49,12 @@ def put(ctx: Context, array: ArrayRef, items: Sequence[Item], value: Abstract, n
         return
     arrays.require_writable(ctx, array, node)
     if not isinstance(value, Number | ArrayRef):
-        ctx.mismatch(node, "the store", f"it takes a number or an array, not {describe(value, True)}")
+        ctx.mismatch(
+            node, "the store", f"it takes a number or an array, not {describe(value, True)}", remedies.to_number(value)
+        )
     kind = value.dtype if isinstance(value, ArrayRef) else value.kind
     if kind is F64 and array.dtype is not F64:
-        ctx.mismatch(node, "the store", "an array of integers cannot take floats; make it an array of floats")
+        ctx.mismatch(node, "the store", "an array of integers cannot take floats", "Make it an array of floats.")
     base, index, before = _split(ctx, array, _as_arrays(ctx, items, node), node)
     if index[0].dtype is BOOL:
         _put_masked(ctx, base, index[0], before, value, node)
@@ -80,7 +82,9 @@ def _as_arrays(ctx: Context, items: Sequence[Item], node: ast.AST) -> list[Item]
                 arrays.from_rows(ctx, item, node) if item.items else arrays.allocate(ctx, (ctx.number(0),), I64, None)
             )
         if isinstance(made, ArrayRef) and made.dtype is F64:
-            ctx.mismatch(node, "the index", "arrays used as indices must be of ints or bools")
+            ctx.mismatch(
+                node, "the index", "arrays used as indices must be of ints or bools", "Convert it with `.astype(int)`."
+            )
         out.append(made)
     return out
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
+from adcore.frontend import remedies
 from adcore.frontend.arith import as_int
 from adcore.frontend.arrays import require_writable, storable, store_all
 from adcore.frontend.context import Context
@@ -55,7 +56,12 @@ Item: TypeAlias = Abstract | Sliced | Marker
 def checked_index(ctx: Context, array: ArrayRef, index: Abstract, node: ast.AST, axis: int = 0) -> Value:
     """The SSA index along an axis, counted from the front and guarded."""
     if not isinstance(index, Number) or index.kind is not I64:
-        ctx.mismatch(node, "the index", f"it is {describe(index, True)}; elements are indexed with an int")
+        ctx.mismatch(
+            node,
+            "the index",
+            f"it is {describe(index, True)}; elements are indexed with an int",
+            remedies.to_int(index),
+        )
     size = array.sizes[axis]
     b = ctx.b
     zero = b.i64(0)
@@ -179,7 +185,9 @@ def store(ctx: Context, array: ArrayRef, items: Sequence[Item], value: Abstract,
         store_all(ctx, view(ctx, array, items, node), value, node)
         return
     if not isinstance(value, Number):
-        ctx.mismatch(node, "the store", f"an element is a number, not {describe(value, True)}")
+        ctx.mismatch(
+            node, "the store", f"an element is a number, not {describe(value, True)}", remedies.to_number(value)
+        )
     at = element(ctx, array, items, node)
     ctx.b.op("store", [array.value, *at, storable(ctx, array, value, node)])
 
@@ -191,7 +199,7 @@ def _bound(ctx: Context, part: Abstract | None, node: ast.AST) -> Number | None:
     if part is None:
         return None
     if not isinstance(part, Number) or part.kind is F64:
-        ctx.mismatch(node, "the slice", f"its bounds must be ints, not {describe(part, True)}")
+        ctx.mismatch(node, "the slice", f"its bounds must be ints, not {describe(part, True)}", remedies.to_int(part))
     return as_int(ctx, part)
 
 

@@ -10,11 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from adcore.frontend import arrays
+from adcore.frontend import arrays, remedies, signatures
 from adcore.frontend.context import Context
 from adcore.frontend.errors import Reject
 from adcore.frontend.values import Abstract, ArrayRef, LibraryRef, NoneValue, Number, TupleOf, describe
 from adcore.ir.types import BOOL, F64, I64, Scalar
+from adcore.suggest import suggest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,11 +47,22 @@ def wrong(ctx: Context, call: NumpyCall, reason: str) -> NoReturn:
 def check(ctx: Context, call: NumpyCall, least: int, most: int, allowed: Sequence[str]) -> None:
     for name in call.keywords:
         if name not in allowed:
-            wrong(ctx, call, f"adcore does not know its argument `{name}`")
+            _unknown(ctx, call, name, allowed)
     if not least <= len(call.args) + len(call.keywords) or len(call.args) > most:
         shift = 1 if call.method else 0
+        if len(call.args) > most and signatures.numpy_may_take_positions(call.name, len(call.args)):
+            refuse(ctx, call.node, f"its argument number {most - shift + 1} is not compiled yet")
         count = f"{least - shift}" if least == most else f"{least - shift} to {most - shift}"
         wrong(ctx, call, f"it takes {count} argument{'' if most - shift == 1 else 's'}, not {len(call.args) - shift}")
+
+
+def _unknown(ctx: Context, call: NumpyCall, name: str, allowed: Sequence[str]) -> NoReturn:
+    if not name:
+        refuse(ctx, call.node, "adcore does not take it with `**`")
+    if signatures.numpy_may_take(call.name, name):
+        refuse(ctx, call.node, f"its argument `{name}` is not compiled yet")
+    near = suggest(name, allowed)
+    wrong(ctx, call, f"it has no argument `{name}`" + (f"; did you mean `{near}`?" if near else ""))
 
 
 def operand(ctx: Context, call: NumpyCall, value: Abstract, position: int) -> Number | ArrayRef:
@@ -59,7 +71,12 @@ def operand(ctx: Context, call: NumpyCall, value: Abstract, position: int) -> Nu
     node: ast.AST = call.node.args[position] if position < len(call.node.args) else call.node
     if isinstance(value, TupleOf) and value.items:
         return arrays.from_rows(ctx, value, node)
-    ctx.mismatch(node, f"`{ctx.text(call.node.func)}`", f"it takes numbers and arrays, not {describe(value, True)}")
+    ctx.mismatch(
+        node,
+        f"`{ctx.text(call.node.func)}`",
+        f"it takes numbers and arrays, not {describe(value, True)}",
+        remedies.to_number(value),
+    )
 
 
 def array_argument(ctx: Context, call: NumpyCall, position: int = 0) -> ArrayRef:
@@ -78,7 +95,7 @@ def dtype_argument(ctx: Context, call: NumpyCall, position: int, default: Scalar
         case LibraryRef(module="builtins" | "numpy", name=name) if name in _DTYPES:
             return _DTYPES[name]
         case _:
-            wrong(ctx, call, "arrays of float64, int64 and bool are compiled, other element types are not yet")
+            refuse(ctx, call.node, "arrays of float64, int64 and bool are compiled, other element types are not yet")
 
 
 _DTYPES: dict[str, Scalar] = {
@@ -108,7 +125,7 @@ def axes_argument(ctx: Context, call: NumpyCall, array: ArrayRef) -> list[int]:
     found = []
     for item in items:
         if not isinstance(item, Number) or not isinstance(item.const, int):
-            wrong(ctx, call, "the `axis` must be a constant")
+            refuse(ctx, call.node, "the `axis` must be a constant")
         if not -array.rank <= item.const < array.rank:
             wrong(ctx, call, f"an array of {array.rank} dimension{'s' if array.rank > 1 else ''} has no such `axis`")
         found.append(item.const % array.rank)
@@ -122,7 +139,7 @@ def flag_argument(ctx: Context, call: NumpyCall, name: str) -> bool:
     if value is None:
         return False
     if not isinstance(value, Number) or not isinstance(value.const, bool):
-        wrong(ctx, call, f"`{name}` must be True or False")
+        refuse(ctx, call.node, f"`{name}` must be True or False")
     return value.const
 
 

@@ -97,7 +97,7 @@ def _array(ctx: Context, call: NumpyCall) -> Abstract:
 
 def _no_truncation(ctx: Context, call: NumpyCall, have: Scalar, want: Scalar) -> None:
     if (have is F64 and want is not F64) or (want is BOOL and have is not BOOL):
-        wrong(ctx, call, "arrays of floats are not converted to integers or bools yet")
+        refuse(ctx, call.node, "arrays of floats are not converted to integers or bools yet")
 
 
 def _filled_with(fill: float | None) -> Callable[[Context, NumpyCall], Abstract]:
@@ -205,7 +205,7 @@ def _linspace(ctx: Context, call: NumpyCall) -> Abstract:
     endpoint = call.keywords.get("endpoint")
     closed = not (isinstance(endpoint, Number) and endpoint.const is False)
     if endpoint is not None and not (isinstance(endpoint, Number) and isinstance(endpoint.const, bool)):
-        wrong(ctx, call, "`endpoint` must be True or False")
+        refuse(ctx, call.node, "`endpoint` must be True or False")
     size = arrays.length(ctx, count, call.node, f"`{ctx.text(call.node.func)}`")
     b = ctx.b
     low, high = (arith.as_float(ctx, x).value for x in ends)

@@ -16,6 +16,7 @@ from adcore.frontend.numpy_arguments import (
     dtype_argument,
     numbers,
     operand,
+    refuse,
     wrong,
 )
 from adcore.frontend.values import Abstract, ArrayRef, NoneValue, Number, TupleOf
@@ -36,7 +37,7 @@ def _axis(ctx: Context, call: NumpyCall, position: int, rank: int, default: int,
     """An axis that is known when the text is compiled."""
     value = _int(ctx, call, position, name, default).const
     if not isinstance(value, int):
-        wrong(ctx, call, f"the `{name}` must be a constant")
+        refuse(ctx, call.node, f"the `{name}` must be a constant")
     if not -rank <= value < rank:
         wrong(ctx, call, f"`{name}` {value} is outside {rank} dimension{'s' if rank > 1 else ''}")
     return value % rank
@@ -88,7 +89,7 @@ def _transpose(ctx: Context, call: NumpyCall) -> Abstract:
     if not all(isinstance(a, int) for a in axes) or sorted(int(a) % array.rank for a in axes if a is not None) != list(
         range(array.rank)
     ):
-        wrong(ctx, call, "the axes must be a constant permutation")
+        refuse(ctx, call.node, "the axes must be a constant permutation")
     return rearrange.permuted(ctx, array, [int(a) % array.rank for a in axes if a is not None])
 
 
@@ -111,17 +112,17 @@ def _moveaxis(ctx: Context, call: NumpyCall) -> Abstract:
 def _expand_dims(ctx: Context, call: NumpyCall) -> Abstract:
     array = array_argument(ctx, call)
     if array.rank == arrays.LARGEST_RANK:
-        wrong(ctx, call, f"arrays have at most {arrays.LARGEST_RANK} dimensions")
+        refuse(ctx, call.node, f"arrays have at most {arrays.LARGEST_RANK} dimensions")
     return rearrange.expanded(ctx, array, _axis(ctx, call, 1, array.rank + 1, 0), call.node)
 
 
 def _squeeze(ctx: Context, call: NumpyCall) -> Abstract:
     array = array_argument(ctx, call)
     if call.get(1, "axis") is None:
-        wrong(ctx, call, "which axes have size 1 is known only when it runs; name the `axis`")
+        refuse(ctx, call.node, "which axes have size 1 is known only when it runs; name the `axis`")
     axes = axes_argument(ctx, call, array)
     if len(axes) == array.rank:
-        wrong(ctx, call, "an array without dimensions is not compiled; index it")
+        refuse(ctx, call.node, "an array without dimensions is not compiled; index it")
     return rearrange.squeezed(ctx, array, axes)
 
 

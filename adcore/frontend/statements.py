@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from adcore.frontend import arrays, gather, indexing, loops
+from adcore.frontend import arrays, gather, indexing, loops, remedies
 from adcore.frontend.arith import SYMBOLS
 from adcore.frontend.context import EXCEPTIONS, Context
 from adcore.frontend.errors import Reject, Silent
@@ -321,7 +321,9 @@ def _augmented_element(ctx: Context, node: ast.AugAssign, symbol: str, target: a
     old = Number(ctx.b.load(array.value, *at), array.dtype, True)
     result = binary(ctx, symbol, old, lower_value(ctx, node.value), node)
     if not isinstance(result, Number):
-        ctx.mismatch(node, "the store", f"an element is a number, not {describe(result, True)}")
+        ctx.mismatch(
+            node, "the store", f"an element is a number, not {describe(result, True)}", remedies.to_number(result)
+        )
     ctx.b.op("store", [array.value, *at, arrays.storable(ctx, array, result, node)])
 
 
