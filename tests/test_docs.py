@@ -103,11 +103,18 @@ def test_kinks(function: list[str], points: list[str], gradients: list[str], tmp
     values = [eval(point.partition(" = ")[2]) for point in points]
     args = [np.array(value) if isinstance(value, list) else value for value in values]
     parameters = ", ".join(f"{name}: {'Vector' if name == 'v' else 'float'}" for name in names)
-    header = f"{HEADER}@autodiff(wrt={tuple(names)})\ndef f({parameters}) -> float:\n"
+    header = f"{HEADER}@autodiff(wrt={tuple(names)}, mode='both')\ndef f({parameters}) -> float:\n"
     module = compile_module(tmp_path, f"{header}    return float({function[0]})\n")
     wanted = [eval(text, {"math": math}) for text in gradients]
     for gradient, want in zip(module.f.grad(*args), wanted, strict=True):
         np.testing.assert_array_equal(gradient, want)
+    for k, arg in enumerate(args):  # forward mode, along each axis
+        for j in range(np.size(arg)):
+            along = [np.zeros_like(a) for a in args]
+            along[k].reshape(-1)[j] = 1.0
+            direction = tuple(d if d.ndim else float(d) for d in along)
+            _, slope = module.f.jvp(tuple(args), direction if len(args) > 1 else direction[0])
+            np.testing.assert_array_equal(slope, np.ravel(wanted[k])[j])
 
 
 # Examples in the text

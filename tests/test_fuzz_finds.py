@@ -109,6 +109,44 @@ FINDS: dict[str, tuple[str, tuple[int, ...], list[tuple[Any, ...]]]] = {
             return np.mean(u) * a
         """, (0, 1), [(A, 2.0), (np.array([0.5, 1.2, 1.0]), 2.0), (np.array([0.5, 1.2, 3.5]), 2.0), (np.array([0.5, 2.0, 3.5]), 2.0)],
     ),
+    "an array that a loop carries and no path makes": (
+        """
+        def f(x: Vector, a: float, q: bool) -> float:
+            for k in range(4):
+                if q:
+                    pass
+                elif q:
+                    d = x
+            return np.mean(d) * a
+        """, (0, 1), [(A, 1.4, False), (A, 1.4, True)],
+    ),
+    "a kept number of changing type, of the part that it does not have": (
+        """
+        def f(x: Vector, a: float) -> float:
+            for k in range(x.size):
+                if a:
+                    g = k
+                else:
+                    g = 1.0
+                a = max(g, a)
+            return a
+        """, (1,), [(A, 1.642), (A, 0.0), (A, 30.0)],
+    ),
+    "a tangent without a number where the partial is 0": (
+        """
+        def f(a: float) -> float:
+            return min(1.0, np.arcsin(a)) + 0.0 * np.sqrt(a - 1.773)
+        """, (0,), [(1.773,)],
+    ),
+    "a union that takes another array in": (
+        """
+        def f(x: Vector, y: Vector, m: int, q: bool) -> float:
+            d = 1.0 if m else y
+            if q:
+                d = x
+            return np.sum(d * d)
+        """, (0, 1), [(A, 2.0 * A, 3, True), (A, 2.0 * A, 0, True), (A, 2.0 * A, 0, False), (A, 2.0 * A, 3, False)],
+    ),
 }  # fmt: skip
 
 

@@ -223,7 +223,7 @@ class ForwardMode(Rewriter):
 
         def weighted(index: list[Value], elements: list[Value]) -> list[Value]:
             self.enter_map(op, index, elements, moving)
-            return [b.zmul(self.tangent_of(end), weight(self.new(end), index))]
+            return [b.zzmul(self.tangent_of(end), weight(self.new(end), index))]
 
         (total,) = b.map_(dims, arrays, ["add"], weighted)
         return total

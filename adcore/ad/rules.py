@@ -45,6 +45,6 @@ def apply_jvp(
             part = b.fneg(t)
         else:
             assert callable(partial)
-            part = b.zmul(t, partial(b, operands, result))
+            part = b.zzmul(t, partial(b, operands, result))
         total = part if total is None else b.fadd(total, part)
     return total

@@ -50,7 +50,7 @@ def lower_scalar(c: Context, op: Op) -> None:
     region = Region()
     value = rule(Builder(region, op.span), *op.operands, **op.attrs)
     flags = c.flags
-    if op.name == "zmul":
+    if op.name in ("zmul", "zzmul"):
         c.flags = "".join(f" {f}" for f in flags.split() if f in ZERO_RULE_SAFE)
     for inner in region.ops:
         (lower_const if inner.name == "const" else lower_scalar)(c, inner)

@@ -289,7 +289,7 @@ def _tagged(b: Builder, value: Abstract, shape: UnionShape) -> list[Value]:
     flags: list[bool | Value] = [False] * len(shape.parts)
     payload = [poison(b, part) for part in shape.parts]
     for flag, form, part in mine:
-        k = next(k for k, whole in enumerate(shape.parts) if common_form(form, whole) == whole)
+        k = next(k for k, whole in enumerate(shape.parts) if common_form(whole, form) == whole)
         assert flags[k] is False, f"two parts of {describe(value)} are one of {describe_shape(shape)}"
         flags[k] = flag
         payload[k] = coerce(b, part, shape.parts[k])

@@ -96,6 +96,11 @@ def canonical(value: Any, type: Type) -> Any:
             return value
 
 
+def _unset(dtype: Any) -> float | int:
+    """What an element of fresh memory holds: what is read before it is set shows where it can."""
+    return np.nan if dtype in (np.float64, np.float32) else 0
+
+
 class Machine:
     """Executes functions of one module. Memory for arrays comes through ``fresh``, so that others may say where it lies."""
 
@@ -125,6 +130,9 @@ class Machine:
         missing: list[Poison] = []
         if Poison in map(type, args) and op.name != "select":
             missing = [a for a in args[: _LOOKED_AT.get(op.name)] if isinstance(a, Poison)]
+        if op.name == "store" and missing == [Poison(NO_VALUE)] and isinstance(args[-1], Poison):
+            # kept for the reverse sweep, which reads it only where there was a value: memory as nobody had set it
+            return self.op_store(op, [*args[:-1], _unset(args[0].dtype)], env)
         if missing and op.name == "alloc":
             # a shadow of an array that this arm does not have: nothing may look at it either
             return [self.undefined(op.result, missing[0], env)]
@@ -172,7 +180,7 @@ class Machine:
         """Memory for the array ``value``; what is read before it is set shows."""
         assert isinstance(value.type, Array)
         dtype = DTYPES[value.type.dtype.name]
-        return np.full(shape, np.nan if dtype in (np.float64, np.float32) else 0, dtype=dtype)
+        return np.full(shape, _unset(dtype), dtype=dtype)
 
     def _index(self, array: Any, index: Sequence[int]) -> tuple[int, ...]:
         for i, n in zip(index, array.shape, strict=True):

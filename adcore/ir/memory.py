@@ -71,6 +71,7 @@ class _Roots:
     def flow(self, source: Value, target: Value) -> None:
         if isinstance(source.type, Array):
             self.flows.setdefault(source, []).append(target)
+            self.sets.setdefault(target, set())  # stays empty where no array comes in, as from poison alone
 
     def op(self, op: Op) -> None:
         if op.name in VIEWS:

@@ -124,15 +124,18 @@ def _zmul_vjp(b: Builder, a: Ops, r: Value, ct: Value, wanted: Sequence[bool]) -
 
 
 def _zmul_jvp(b: Builder, a: Ops, r: Value, t: Sequence[Value | None]) -> Value | None:
-    # The zero test never applies to dct * d: the tangent of a cotangent that happens to be zero is not zero.
-    parts = []
-    if t[0] is not None:
-        parts.append(b.zmul(t[0], a[1]))
-    if t[1] is not None:
-        parts.append(b.zmul(a[0], t[1]))
+    # Where ct is 0 its tangent need not be: dct * d is a term of its own.
+    parts = [b.zzmul(x, y) for x, y in ((t[0], a[1]), (t[1], a[0])) if x is not None]
     if len(parts) == 2:
         return b.fadd(*parts)
     return parts[0] if parts else None
+
+
+def _zzmul_identity(b: Builder, const: Callable[[Value], Any], x: Value, y: Value) -> Value | None:
+    for known, other in ((const(x), y), (const(y), x)):
+        if isinstance(known, float):
+            return b.f64(0.0) if known == 0.0 else b.zmul(other, b.f64(known))
+    return None
 
 
 scalar(
@@ -140,6 +143,12 @@ scalar(
     lower=lambda b, ct, d: b.select(b.feq(ct, b.f64(0.0)), b.f64(0.0), b.fmul(ct, d)),
     vjp=_zmul_vjp, jvp=_zmul_jvp, identity=_zmul_identity,
     points=((1.5, 2.0), (-0.5, 3.0), (2.0, 0.0)), singular=(Singular((0.0, 2.0), (2.0, 0.0)),),
+)  # fmt: skip
+scalar(
+    "zzmul", "ff->f", "x * y, 0 where either is 0: a tangent times a partial", lambda x, y: x * y if x != 0.0 and y != 0.0 else 0.0,
+    lower=lambda b, x, y: b.select(b.or_(b.feq(x, b.f64(0.0)), b.feq(y, b.f64(0.0))), b.f64(0.0), b.fmul(x, y)),
+    vjp=_zmul_vjp, jvp=_zmul_jvp, identity=_zzmul_identity, commutative=True,
+    points=((1.5, 2.0), (-0.5, 3.0)), singular=(Singular((0.0, 2.0), (2.0, 0.0)), Singular((2.0, 0.0), (0.0, 2.0))),
 )  # fmt: skip
 
 

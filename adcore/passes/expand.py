@@ -36,6 +36,8 @@ class _Expander(Rewriter):
     def op(self, op: Op, operands: list[Value]) -> list[Value]:
         if op.name == "zmul" and finite(operands[1]):
             return [self.b.fmul(*operands)]
+        if op.name == "zzmul" and all(map(finite, operands)):
+            return [self.b.fmul(*operands)]
         lower = REGISTRY[op.name].lower
         if callable(lower):
             return self.again(lower(self.b, *operands, **op.attrs))

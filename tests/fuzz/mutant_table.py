@@ -28,7 +28,7 @@ _ROWS: dict[str, list[tuple[str, str, str]]] = {
         ("expm1 has its value for a slope", "partials=(lambda b, a, r: b.exp(a[0]),)", "partials=(lambda b, a, r: r,)"),
         ("a selection hands its cotangent to the other side", "b.select(a[0], ct, zero) if wanted[1] else None,", "b.select(a[0], zero, ct) if wanted[1] else None,"),
         ("a selection's tangent takes the other side", "return b.select(a[0], t[1] if t[1] is not None else zero, t[2] if t[2] is not None else zero)", "return b.select(a[0], t[2] if t[2] is not None else zero, t[1] if t[1] is not None else zero)"),
-        ("the zero rule's second derivative drops a term", "parts.append(b.zmul(a[0], t[1]))", "parts.append(b.zmul(b.f64(0.0), t[1]))"),
+        ("the zero rule's second derivative drops a term", "((t[0], a[1]), (t[1], a[0]))", "((t[0], a[1]), (None, a[0]))"),
         ("a remainder has no slope by its divisor", "partials=(ONE, lambda b, a, r: b.fneg(b.floordiv(a[0], a[1]))), points=_MOD_POINTS,", "partials=(ONE, ZERO), points=_MOD_POINTS,"),
         ("a maximum's slope goes to the loser", "return b.select(b.emit(compare, [a[k], a[1 - k]]), b.f64(1.0), tied)", "return b.select(b.emit(compare, [a[1 - k], a[k]]), b.f64(1.0), tied)"),
         ("the hypotenuse's slope is not normalised", "b.fdiv(a[k], r))\n\n    return partial", "a[k])\n\n    return partial"),
