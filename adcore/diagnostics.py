@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from adcore.edits import Edit, Fix, one_line
 from adcore.source import Span
 
 Severity = Literal["error", "warning", "information", "hint"]
@@ -61,6 +62,15 @@ class Diagnostic:
     related: tuple[Related, ...] = ()
     hint: str | None = None
     """The way out of this very case; where it is None, the rule's `fix` serves."""
+    fixes: tuple[Fix, ...] = ()
+    """Changes of the finding's file that end it, the likeliest first; beside `suggestion`, which is the simple case."""
+
+    @property
+    def offers(self) -> tuple[Fix, ...]:
+        """All changes that are offered, the suggestion included."""
+        if self.suggestion is None:
+            return self.fixes
+        return (Fix(f"Replace with `{one_line(self.suggestion)}`", (Edit(self.span, self.suggestion),)), *self.fixes)
 
     @property
     def name(self) -> str:
@@ -94,12 +104,13 @@ class Report:
         suggestion: str | None = None,
         related: Sequence[Related | tuple[Span, str]] = (),
         hint: str | None = None,
+        fixes: tuple[Fix, ...] = (),
         **fields: object,
     ) -> Diagnostic:
         """Add a finding; `fields` fill the rule's message. KeyError: the rule or one of its fields does not exist."""
         message = RULES[rule].message.format_map(fields)
         places = tuple(item if isinstance(item, Related) else Related(*item) for item in related)
-        diagnostic = Diagnostic(rule, span, message, suggestion, places, hint)
+        diagnostic = Diagnostic(rule, span, message, suggestion, places, hint, fixes)
         return self._found.setdefault((rule, span, message), diagnostic)
 
     def extend(self, diagnostics: Iterable[Diagnostic]) -> None:

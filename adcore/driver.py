@@ -21,7 +21,9 @@ import tomli
 import adcore.ops  # noqa: F401 (fills the op table)
 from adcore import ad, passes
 from adcore.ad.written import functional
+from adcore.build_requires import missing_extra
 from adcore.diagnostics import Diagnostic, Report
+from adcore.edits import Fix, fix
 from adcore.frontend import lower_module
 from adcore.frontend.project import Project, decode
 from adcore.ir.core import Function, Module
@@ -115,7 +117,8 @@ def plan(analysis: Analysis, entry: Entry, report: Report) -> None:
             _plan_calls(analysis, function)
             _report_kept(entry, analysis.plans[entry.name], report)
         if entry.options.order == 2 and not entry.scalar_output:
-            report.add("activity/not-scalar-output", entry.span, actual=_described(entry))
+            made = _without_option(entry, "order")
+            report.add("activity/not-scalar-output", entry.span, fixes=made, actual=_described(entry))
         entry.members = _members(entry)
     except ad.NoRule as error:
         names = ", ".join(entry.parameters[k].name for k in entry.wrt)
@@ -139,7 +142,10 @@ def _apply_options(function: Function, entry: Entry, report: Report) -> None:
     """Options that act on the function as a whole; one that cannot be honoured is refused, never ignored."""
     options = entry.options
     if options.checkpoint is not None:
-        report.add("options/not-available", entry.span, name="checkpoint", reason="loops keep what the plan says")
+        written = entry.application.options.get("checkpoint") if entry.application else None
+        span, made = written.value.span if written else entry.span, _without_option(entry, "checkpoint")
+        reason = "loops keep what the plan says"
+        report.add("options/not-available", span, fixes=made, name="checkpoint", reason=reason)
     if not options.bounds_check:
         function.attrs["bounds_check"] = False
     if options.fastmath:
@@ -281,7 +287,7 @@ def compile_package(
             options=CodegenOptions(cpu=_cpu(project), debug=project.debug, checking=Checking(checking)),
         )
     except LlvmMissing:
-        report.add("config/missing-extra", entries[0].span)
+        _report_missing_extra(root, entries[0], report)
         return None
     except (CompilerCrash, Unsupported) as error:
         at = next((e for e in entries if getattr(error, "function", None) in e.kernels.values()), entries[0])
@@ -291,6 +297,14 @@ def compile_package(
     return CompiledPackage(
         code, f"PyInit_{extension}", f"{extension}.abi3.so", summary, meta, lowered, entries
     )  # fmt: skip
+
+
+def _report_missing_extra(root: Path, entry: Entry, report: Report) -> None:
+    """At the requirement that lacks the extra; at the first function where there is none."""
+    text = _read(root, Path("pyproject.toml"))
+    found = missing_extra(SourceText("pyproject.toml", text)) if text is not None else None
+    span, made = found or (entry.span, ())
+    report.add("config/missing-extra", span, fixes=made)
 
 
 def project_of(root: Path, modules: Mapping[str, Path], overlays: Mapping[str, str] | None = None) -> Project:
@@ -371,7 +385,37 @@ def _report_zero_derivatives(entry: Entry, reaches: Sequence[bool], report: Repo
     for k, reached in zip(entry.wrt, reaches, strict=True):
         if not reached:
             parameter = entry.parameters[k]
-            report.add("activity/zero-derivative", parameter.span or entry.span, name=parameter.name)
+            span = parameter.span or entry.span
+            made = (
+                _without_parameter(entry, k, reaches)
+                if entry.application and span.file == entry.application.source.path
+                else ()
+            )
+            report.add("activity/zero-derivative", span, fixes=made, name=parameter.name)
+
+
+def _without_parameter(entry: Entry, k: int, reaches: Sequence[bool]) -> tuple[Fix, ...]:
+    """Leave a parameter out of `wrt`; where that is not written, write it with the others."""
+    name, application = entry.parameters[k].name, entry.application
+    if application is None or not any(reaches):
+        return ()
+    written = application.options.get("wrt")
+    if written is not None:
+        item = next((item for item in written.value.items if item.value == name), None)
+        edits = written.without_item(item) if item is not None else None
+        return fix(f"Leave `{name}` out of `wrt`", *edits, preferred=False) if edits else ()
+    if entry.options.wrt is not None:  # it stands in pyproject.toml
+        return ()
+    names = [f'"{entry.parameters[other].name}"' for other in entry.wrt if other != k]
+    text = f"wrt={names[0]}" if len(names) == 1 else f"wrt=({', '.join(names)})"
+    return fix(f"Write `{text}`", application.with_option(text), preferred=False)
+
+
+def _without_option(entry: Entry, name: str) -> tuple[Fix, ...]:
+    written = entry.application.options.get(name) if entry.application else None
+    if written is None or entry.application is None or entry.span.file != entry.application.source.path:
+        return ()
+    return fix(f"Delete `{name}={written.value.text}`", written.removal, preferred=name != "order")
 
 
 def _internal(report: Report, span: Span, function: str, error: Exception) -> None:

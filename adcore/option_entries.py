@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 import tomli
 
+from adcore.edits import Edit, between, insert, without_element, without_item, without_pair
 from adcore.source import SourceText, Span
 from adcore.toml_spans import TomlNode
 
@@ -47,6 +48,22 @@ class Entry:
     span: Span
     text: str
     value: Value
+    source: SourceText | None = field(default=None, compare=False, repr=False)
+    """The text that can be edited; None for environments and command lines."""
+    removal: Edit | None = field(default=None, compare=False, repr=False)
+    """What deletes the entry, comma included."""
+
+    def without_item(self, item: Value) -> tuple[Edit, ...] | None:
+        """What deletes one item of the value; None if it is the only one, or cannot be cut out of the text."""
+        if self.source is None or item not in self.value.items:
+            return None
+        items = [other.span for other in self.value.items]
+        return without_element(
+            self.source,
+            items,
+            items.index(item.span),
+            isinstance(self.value.value, tuple) and self.value.text.startswith("("),
+        )
 
 
 @dataclass(slots=True)
@@ -57,6 +74,29 @@ class CallOptions:
     positional: list[Value] = field(default_factory=list)
     opaque: list[Value] = field(default_factory=list)
     """Arguments behind `**` that are no literal dicts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """`autodiff` as it stands at one function, with the options that are written there, by name."""
+
+    node: ast.expr
+    source: SourceText
+    options: Mapping[str, Entry]
+
+    def with_option(self, text: str) -> Edit | None:
+        """What adds `name=value` as the last one."""
+        call = self.source.span_of_node(self.node)
+        end = self.source.offset(call.end_line, call.end_column)
+        if not isinstance(self.node, ast.Call):
+            return insert(self.source, end, f"({text})")
+        arguments = [*self.node.args, *self.node.keywords]
+        if not arguments:
+            return insert(self.source, end - 1, text)
+        last = max((self.source.span_of_node(node) for node in arguments), key=lambda s: (s.end_line, s.end_column))
+        at = self.source.offset(last.end_line, last.end_column)
+        behind = self.source.text[at : end - 1].strip()
+        return insert(self.source, at, f", {text}") if not behind or behind.startswith((",", "#")) else None
 
 
 def shorten(text: str, most: int = _LONGEST_SHOWN) -> str:
@@ -76,6 +116,12 @@ def quote_like(text: str, new: str) -> str:
 # Decorators
 
 
+def read_application(node: ast.expr, source: SourceText, takes_function: bool) -> Application:
+    """A decorator, or the call `autodiff(f, ...)`; of an option that is given twice the first counts."""
+    found = read_call(node, source, takes_function).entries if isinstance(node, ast.Call) else []
+    return Application(node, source, {entry.name: entry for entry in reversed(found)})
+
+
 def read_call(call: ast.Call, source: SourceText, takes_function: bool) -> CallOptions:
     """The options of a call; with `takes_function` the first positional argument is the function itself."""
     found = CallOptions()
@@ -84,12 +130,21 @@ def read_call(call: ast.Call, source: SourceText, takes_function: bool) -> CallO
         if keyword.arg is not None:
             span = _span_of_keyword(keyword, source)
             value = _read_expression(keyword.value, source)
-            found.entries.append(Entry(keyword.arg, span, source.segment(span), value))
+            removal = _without_keyword(call, keyword, source)
+            found.entries.append(Entry(keyword.arg, span, source.segment(span), value, source, removal))
         elif isinstance(keyword.value, ast.Dict):
             _read_dict(keyword.value, source, found)
         else:
             found.opaque.append(_read_expression(keyword.value, source))
     return found
+
+
+def _without_keyword(call: ast.Call, keyword: ast.keyword, source: SourceText) -> Edit | None:
+    """Of a decorator's only option the parentheses go too."""
+    if len(call.args) + len(call.keywords) > 1:
+        return without_item(source, source.span_of_node(keyword))
+    function, whole = source.span_of_node(call.func), source.span_of_node(call)
+    return Edit(Span(whole.file, function.end_line, function.end_column, whole.end_line, whole.end_column), "")
 
 
 def _span_of_keyword(keyword: ast.keyword, source: SourceText) -> Span:
@@ -104,9 +159,15 @@ def _read_dict(display: ast.Dict, source: SourceText, found: CallOptions) -> Non
     for key, node in zip(display.keys, display.values, strict=True):
         if isinstance(key, ast.Constant) and isinstance(key.value, str):
             name = _read_expression(key, source)
-            found.entries.append(Entry(key.value, name.span, name.text, _read_expression(node, source)))
+            value = _read_expression(node, source)
+            removal = between(source, _up_to(name.span, value.span), "{", "}")
+            found.entries.append(Entry(key.value, name.span, name.text, value, source, removal))
         else:
             found.opaque.append(_read_expression(node if key is None else key, source))
+
+
+def _up_to(start: Span, end: Span) -> Span:
+    return Span(start.file, start.line, start.column, end.end_line, end.end_column)
 
 
 def _read_expression(node: ast.expr, source: SourceText) -> Value:
@@ -133,7 +194,9 @@ def read_table(table: TomlNode, source: SourceText) -> list[Entry]:
     for name, node in table.children.items():
         if node.key is not None and (value := _read_node(node, source)) is not None:
             start, end = node.key
-            found.append(Entry(name, source.span(start, end), source.text[start:end], value))
+            key = source.span(start, end)
+            removal = without_pair(source, _up_to(key, value.span))
+            found.append(Entry(name, key, source.text[start:end], value, source, removal))
     return found
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, Literal
 
 from adcore.diagnostics import Report
+from adcore.edits import Fix, fix, replace
 from adcore.option_entries import Entry, Value, quote_like
 from adcore.suggest import suggest
 
@@ -28,6 +29,10 @@ Scope = Literal["function", "project", "both"]
 
 Parameter = tuple[str, str]
 """A parameter's name and kind: "int" and "bool" (and arrays of them) have no derivative; other words are not judged."""
+
+
+LiteralOf = Callable[[str], str | None]
+"""The text of the literal that a name of the module stands for."""
 
 
 class Bad(Enum):
@@ -117,6 +122,7 @@ class ValueCheck:
     surface: Surface
     report: Report
     parameters: Sequence[Parameter] | None = None
+    literal_of: LiteralOf | None = None
 
     def run(self) -> object | Bad:
         value = self.entry.value
@@ -145,7 +151,10 @@ class ValueCheck:
     # Reports
 
     def not_literal(self, value: Value) -> Bad:
-        self.report.add("options/not-literal", value.span, name=self.entry.name, value=value.shown.strip("`"))
+        literal = self.literal_of(value.text) if self.literal_of is not None else None
+        fixes = fix(f"Write `{literal}`, its value", replace(value.span, literal)) if literal is not None else ()
+        shown = value.shown.strip("`")
+        self.report.add("options/not-literal", value.span, fixes=fixes, name=self.entry.name, value=shown)
         return BAD
 
     def wrong_type(self, value: Value, expected: str, suggestion: str | None = None) -> Bad:
@@ -172,7 +181,8 @@ class ValueCheck:
         if self.surface.language == "toml":
             allowed = tuple(choice for choice in allowed if choice not in self.option.local)
             if value.value in self.option.local:
-                self.report.add("config/not-portable", value.span, name=self.entry.name, value=value.text)
+                fixes = self.portable(value)
+                self.report.add("config/not-portable", value.span, fixes=fixes, name=self.entry.name, value=value.text)
                 return BAD
         expected = self.listed(allowed)
         if type(value.value) is not type(allowed[0]):
@@ -246,7 +256,8 @@ class ValueCheck:
         for name, item in zip(good, value.items, strict=True):
             if name is not BAD and seen.setdefault(name, item) is not item:
                 related = [(seen[name].span, "first here")]
-                self.report.add(f"{self.surface.category}/duplicate", item.span, None, related, subject=f"`{name}`")
+                rule, fixes = f"{self.surface.category}/duplicate", self.without(item)
+                self.report.add(rule, item.span, None, related, fixes=fixes, subject=f"`{name}`")
                 return BAD
         return BAD if BAD in good else tuple(good)
 
@@ -260,7 +271,8 @@ class ValueCheck:
         kinds = dict(self.parameters)
         if (kind := kinds.get(value.value)) in ("int", "bool"):
             words = {"int": "an integer", "bool": "a bool"}[kind]
-            self.report.add(f"{self.surface.category}/integer-parameter", value.span, value=value.value, kind=words)
+            rule, fixes = f"{self.surface.category}/integer-parameter", self.without(value) or self.without_option()
+            self.report.add(rule, value.span, fixes=fixes, value=value.value, kind=words)
             return BAD
         return value.value if value.value in kinds else self.unknown_parameter(value, value.value)
 
@@ -280,8 +292,35 @@ class ValueCheck:
                 remedy = f"its parameters are {enumerate_names(names)}"
         shown = value.shown.strip("`\"'")
         rule = f"{self.surface.category}/unknown-parameter"
-        self.report.add(rule, value.span, suggestion, value=shown, remedy=remedy)
+        fixes: tuple[Fix, ...] = ()
+        if suggestion is None and value is self.entry.value and len(self.active_names()) == 1:
+            only = quote_like(value.text, self.active_names()[0])
+            fixes = fix(f"Write `{only}`, the only one that can be meant", replace(value.span, only), preferred=False)
+        self.report.add(rule, value.span, suggestion, fixes=fixes, value=shown, remedy=remedy)
         return BAD
+
+    # Fixes
+
+    def without(self, item: Value) -> tuple[Fix, ...]:
+        """Delete an item of several."""
+        edits = self.entry.without_item(item)
+        return fix(f"Delete `{item.text}`", *edits) if edits else ()
+
+    def without_option(self) -> tuple[Fix, ...]:
+        """Leave `wrt` to its default, if there is a parameter for that."""
+        title = f"Delete `{self.entry.text}`: every float parameter counts"
+        return fix(title, self.entry.removal, preferred=False) if self.active_names() else ()
+
+    def portable(self, value: Value) -> tuple[Fix, ...]:
+        """The values that hold for every machine of a kind, and the default."""
+        levels = [word for word in self.option.allowed if word not in self.option.local and word != self.option.default]
+        words = [quote_like(value.text, str(word)) for word in levels]
+        made = [fix(f"Write `{word}`", replace(value.span, word), preferred=False) for word in words]
+        default = fix(f"Delete `{self.entry.text}`: {self.option.default}", self.entry.removal, preferred=False)
+        return (*(one for several in made for one in several), *default)
+
+    def active_names(self) -> list[str]:
+        return [name for name, kind in self.parameters or () if kind not in ("int", "bool")]
 
     # Spelling
 

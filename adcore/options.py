@@ -17,8 +17,20 @@ from typing import Any
 import tomli
 
 from adcore.diagnostics import Report
-from adcore.option_entries import Entry, Value, quote_like, read_call, read_settings, read_table, settings_text, shorten
-from adcore.option_values import Bad, Option, Parameter, Place, Surface, ValueCheck, enumerate_names
+from adcore.edits import Edit, Fix, fix, without_pair
+from adcore.edits import replace as replacement
+from adcore.option_entries import (
+    Application,
+    Entry,
+    Value,
+    quote_like,
+    read_call,
+    read_settings,
+    read_table,
+    settings_text,
+    shorten,
+)
+from adcore.option_values import Bad, LiteralOf, Option, Parameter, Place, Surface, ValueCheck, enumerate_names
 from adcore.source import SourceText, Span
 from adcore.suggest import suggest
 from adcore.toml_spans import TomlDocument, TomlNode, scan_toml
@@ -316,30 +328,33 @@ def check_decorator(
     report: Report,
     *,
     takes_function: bool = False,
+    literal_of: LiteralOf | None = None,
 ) -> FunctionOptions | None:
     """The options of `@autodiff`, `@autodiff(...)` or, with `takes_function`, of `autodiff(f, ...)`.
 
-    `parameters` are the function's (name, kind) pairs, where the kinds "int" and "bool" cannot be in `wrt`.
+    `parameters` are the function's (name, kind) pairs, where the kinds "int" and "bool" cannot be in `wrt`; `literal_of` knows the module's
+    constants, for what is offered in place of a name.
     """
     if not isinstance(call_or_name, ast.Call):
         return FunctionOptions()
     found = read_call(call_or_name, source, takes_function)
     own = Report()
     for value in found.positional:
-        _report_positional(value, parameters, own)
+        _report_positional(value, parameters, {entry.name for entry in found.entries}, own)
     for value in found.opaque:
         own.add("options/not-literal", value.span, name="**", value=shorten(value.text))
-    values, entries = _check_entries(found.entries, DECORATOR, own, parameters)
+    values, entries = _check_entries(found.entries, DECORATOR, own, parameters, literal_of)
     _report_conflicts(values, entries, own)
     report.extend(own.diagnostics)
     return None if own.has_errors else FunctionOptions.of(values)
 
 
-def _report_positional(value: Value, parameters: Sequence[Parameter], report: Report) -> None:
+def _report_positional(value: Value, parameters: Sequence[Parameter], given: set[str], report: Report) -> None:
     owners = [option.name for option in _ROWS if "decorator" in option.places and value.value in option.allowed]
     if isinstance(value.value, str) and value.value in dict(parameters):
         owners.append("wrt")
-    suggestion = f"{owners[0]}={value.text}" if len(owners) == 1 and type(value.value) in (str, int) else None
+    sure = len(owners) == 1 and owners[0] not in given and type(value.value) in (str, int)
+    suggestion = f"{owners[0]}={value.text}" if sure else None
     remedy = f"; write `{suggestion}`" if suggestion else ""
     report.add("options/positional", value.span, suggestion, value=shorten(value.text), remedy=remedy)
 
@@ -365,7 +380,32 @@ def _report_conflicts(values: Mapping[str, object], entries: Mapping[str, Entry]
             value, other = entries[name].value, entries["mode"].value
             subject, partner = f"`{name}={shorten(value.text)}`", f"`mode={shorten(other.text)}`"
             related = [(other.span, "the mode is set here")]
-            report.add("options/conflict", value.span, None, related, subject=subject, other=partner, reason=reason)
+            fixes = fix(f"Delete {subject}", entries[name].removal, preferred=False)
+            if (mode, name) == ("forward", "order"):
+                both = quote_like(other.text, "both")
+                fixes = (*fix(f"Write `mode={both}`", replacement(other.span, both), preferred=False), *fixes)
+            report.add(
+                "options/conflict",
+                value.span,
+                None,
+                related,
+                fixes=fixes,
+                subject=subject,
+                other=partner,
+                reason=reason,
+            )
+
+
+def without_derivative(application: Application) -> tuple[Fix, ...]:
+    """`mode="none"`, where no other option speaks of derivatives."""
+    mode = application.options.get("mode")
+    if any(name in application.options for of_mode, name, _, _ in _CONFLICTS if of_mode == "none"):
+        return ()
+    if mode is not None:
+        edit: Edit | None = replacement(mode.value.span, quote_like(mode.value.text, "none"))
+    else:
+        edit = application.with_option('mode="none"')
+    return fix('Write `mode="none"`', edit, preferred=False)
 
 
 # TOML
@@ -421,7 +461,9 @@ def _report_toml_syntax(source: SourceText, document: TomlDocument, report: Repo
         else:
             related = [(source.span(*mistake.first), "first here")]
             subject = f"`{shorten(source.text[slice(*mistake.place)])}`"
-            report.add("config/duplicate", span, None, related, subject=subject)
+            whole = source.span(*mistake.whole) if mistake.whole else None
+            fixes = fix(f"Delete the second {subject}", without_pair(source, whole), preferred=False) if whole else ()
+            report.add("config/duplicate", span, None, related, fixes=fixes, subject=subject)
     if not document.errors or offset < document.errors[0].place[0]:
         report.add("config/syntax", source.span(offset, offset + 1), reason=reason)
 
@@ -488,7 +530,11 @@ def _check_text(entries: Sequence[Entry], surface: Surface, report: Report) -> d
 
 
 def _check_entries(
-    entries: Sequence[Entry], surface: Surface, report: Report, parameters: Sequence[Parameter] | None = None
+    entries: Sequence[Entry],
+    surface: Surface,
+    report: Report,
+    parameters: Sequence[Parameter] | None = None,
+    literal_of: LiteralOf | None = None,
 ) -> tuple[dict[str, Any], dict[str, Entry]]:
     """The good values by option name, and the entries that gave them."""
     by_spelling = {surface.name(option): option for option in _ROWS}
@@ -503,10 +549,12 @@ def _check_entries(
         elif option.name in seen:
             related = [(seen[option.name].span, "first here")]
             rule = f"{surface.category}/duplicate"
-            report.add(rule, entry.span, None, related, subject=f"`{entry.name}`")
+            same = entry.value.literal and entry.value.text == seen[option.name].value.text
+            fixes = fix(f"Delete the second `{entry.name}`", entry.removal, preferred=same)
+            report.add(rule, entry.span, None, related, fixes=fixes, subject=f"`{entry.name}`")
         else:
             seen[option.name] = entry
-            value = ValueCheck(option, entry, surface, report, parameters).run()
+            value = ValueCheck(option, entry, surface, report, parameters, literal_of).run()
             if not isinstance(value, Bad):
                 values[option.name] = value
     return values, seen
@@ -518,7 +566,8 @@ def _report_misplaced(entry: Entry, option: Option, surface: Surface, report: Re
         report.add("options/unknown-name", entry.span, name=entry.name, remedy=f"`{option.kebab}` is set in {where}")
         return
     place = {PROJECT: "in `[tool.adcore]`", FUNCTION_TABLE: "for one function"}.get(surface, surface.place)
-    report.add("config/misplaced", entry.span, name=entry.name, place=place, reason=option.elsewhere)
+    fixes = fix(f"Delete `{entry.name}`", entry.removal, preferred=False)
+    report.add("config/misplaced", entry.span, fixes=fixes, name=entry.name, place=place, reason=option.elsewhere)
 
 
 def _report_unknown(entry: Entry, entries: Iterable[Entry], surface: Surface, report: Report) -> None:

@@ -67,6 +67,8 @@ class TomlError:
     """The place of the earlier definition, if the mistake is a repeated key."""
     correction: str | None = None
     """What was very likely meant to stand at the place."""
+    whole: Place | None = None
+    """All of a repeated pair, key and value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,12 +229,14 @@ class _Scanner:
         self.expect("=", "expected `=` after the key")
         table = self.descend(table, names[:-1])
         node = TomlNode("scalar", place)
-        first = table.children.get(name)
-        if first is None:
-            table.children[name] = node
-        else:
-            self.errors.append(TomlError(f"`{name}` is given twice", place, first.key))
-        self.value(node, depth)
+        first = table.children.setdefault(name, node)
+        known = len(self.errors)
+        try:
+            self.value(node, depth)
+        finally:
+            if first is not node:
+                whole = (names[0][1][0], node.value[1]) if node.value else None
+                self.errors.insert(known, TomlError(f"`{name}` is given twice", place, first.key, whole=whole))
 
     # Values
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from adcore.diagnostics import Diagnostic
+from adcore.edits import Fix
 from adcore.source import SourceText, Span
 
 Encoding = Literal["utf-8", "utf-16", "utf-32"]
@@ -28,15 +29,34 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """One edit of a fix, in the finding's file. `lines` are those that it touches, as they stood: an insertion, too, has a place that it was
+    made for."""
+
+    range: Range
+    lines: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class QuickFix:
+    """One way out of a finding; `subject` is the text at the finding's own place, which it was made for."""
+
+    title: str
+    changes: tuple[Change, ...]
+    preferred: bool
+    subject: str
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
-    """One finding as the editor needs it. `original` is the text that `suggestion` would replace."""
+    """One finding as the editor needs it."""
 
     place: Place
     name: str
     severity: str
     message: str
-    suggestion: str | None
-    original: str
+    fixes: tuple[QuickFix, ...]
     related: tuple[tuple[Place, str], ...]
 
 
@@ -86,12 +106,24 @@ def to_finding(diagnostic: Diagnostic, source_of: Callable[[str], SourceText], o
     def place(span: Span) -> Place:
         return Place("" if span.file == own else span.file, to_range(source_of(span.file), span, encoding))
 
+    source = source_of(diagnostic.span.file)
+
+    def quick_fix(fix: Fix) -> QuickFix:
+        changes = tuple(
+            Change(
+                to_range(source, edit.span, encoding),
+                source.lines[edit.span.line - 1 : edit.span.end_line],
+                edit.text,
+            )
+            for edit in fix.edits
+        )
+        return QuickFix(fix.title, changes, fix.preferred, source.segment(diagnostic.span))
+
     return Finding(
         place(diagnostic.span),
         diagnostic.name,
         diagnostic.severity,
         diagnostic.message,
-        diagnostic.suggestion,
-        source_of(diagnostic.span.file).segment(diagnostic.span),
+        tuple(quick_fix(fix) for fix in diagnostic.offers),
         tuple((place(item.span), item.message) for item in diagnostic.related),
     )

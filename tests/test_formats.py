@@ -7,6 +7,7 @@ import json
 import pytest
 
 from adcore.diagnostics import RULES, Diagnostic, Report, Rule
+from adcore.edits import Edit, Fix
 from adcore.lint.formats import FORMATS, concise, exit_code, render, summary
 from adcore.source import SourceText, Span
 
@@ -73,8 +74,25 @@ def test_json() -> None:
         "end_line": 2,
         "end_column": 24,
         "suggestion": '"reverse"',
+        "edits": [{"line": 2, "column": 16, "end_line": 2, "end_column": 24, "text": '"reverse"'}],
     }
+    assert values[1]["edits"] == []
     assert [value["suggestion"] for value in values] == ['"reverse"', None]
+
+
+def test_a_fix_of_several_edits() -> None:
+    edits = (Edit(SOURCE.span(0, 0), "import math\n"), Edit(SOURCE.span(2, 4), ""))
+    other = (Edit(SOURCE.span(0, 1), "x"),)
+    report = Report()
+    fixes = (Fix("Add `import math`", edits), Fix("Write `x`", other))
+    report.add("language/unknown-name", SOURCE.span(2, 3), hint="Define it.", fixes=fixes, name="math", remedy="")
+    assert render(report, "full").splitlines()[-1] == "  fix: add `import math`"
+    (value,) = json.loads(render(report, "json"))
+    assert value["suggestion"] is None
+    assert value["edits"] == [
+        {"line": 1, "column": 1, "end_line": 1, "end_column": 1, "text": "import math\n"},
+        {"line": 1, "column": 3, "end_line": 1, "end_column": 5, "text": ""},
+    ]
 
 
 def test_nothing_found() -> None:

@@ -38,6 +38,7 @@ def findings(text: str) -> list[str]:
         line = f"=> {where} {d.rule}: {d.message}"
         line += f" | replace with {d.suggestion}" if d.suggestion is not None else ""
         line += f" | {d.hint}" if d.hint else ""
+        line += "".join(f" | fix: {fix.title}" for fix in d.fixes)
         line += "".join(f" | line {r.span.line - shift}: {r.message}" for r in d.related)
         lines.append(line)
     return lines

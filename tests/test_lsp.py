@@ -12,7 +12,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from adcore_lsp.convert import to_finding
+from adcore_lsp.features.code_actions import quick_fixes
+from adcore_lsp.protocol import Document
 from lsp_client import CODECS, PATIENCE, PROFILES, PULLS, Client, Message
+from lsprotocol import types
+from pygls.workspace import PositionCodec
+
+from adcore.diagnostics import Report
+from adcore.edits import Edit, Fix
+from adcore.source import SourceText
 
 GOOD = "from adcore import autodiff\n\n\n@autodiff\ndef f(x: float) -> float:\n    return x * x\n"
 BAD = GOOD.replace("@autodiff", '@autodiff(mode="revers", wrt="z")')
@@ -113,15 +122,94 @@ def test_quick_fixes_give_a_clean_file(client: Client) -> None:
     assert client.diagnostics("m.py") == []
 
 
+MANY = (
+    "# 😀\n"
+    "from adcore import autodiff\n"
+    "import numpy as np\n"
+    "from numpy.typing import NDArray\n\n\n"
+    '@autodiff(fastmath=(), wrt=("n", "𐊠é"), mode="reverse")  # 😀\n'
+    'def f(𐊠é: "NDArray[np.float64]", n: int) -> float:  # 😀\n'
+    "    return math.sqrt(2.0) * np.sum(𐊠é) * n\n"
+)
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"], ids=["lf", "crlf"])
+def test_fixes_of_several_edits(client: Client, ending: str) -> None:
+    """One that adds imports besides, one that deletes here and adds there; each is taken in the state that the one before left."""
+    text = MANY.replace("\n", ending)
+    client.open("m.py", text)
+    taken = ["Write `Vector`: 1 dimension", 'Delete `"n"`', "Add `import math`"]
+    seen: list[str] = []
+    while found := client.diagnostics("m.py"):
+        actions = client.actions("m.py", found[0])
+        action = next((action for action in actions if action["title"] in taken), None)
+        assert action is not None, (found, actions)
+        assert action["diagnostics"] == [found[0]]
+        assert ("isPreferred" in action) == (len(actions) == 1)
+        seen.append(action["title"])
+        for edit in reversed(edits_of(client, action)):
+            text = client.apply(text, edit)
+        client.change("m.py", text)
+    assert seen == taken
+    assert text == (
+        "# 😀\n"
+        "from adcore import autodiff\n"
+        "import numpy as np\n"
+        "from numpy.typing import NDArray\n"
+        "from adcore.typing import Vector\n"
+        "import math\n\n\n"
+        '@autodiff(fastmath=(), wrt=("𐊠é",), mode="reverse")  # 😀\n'
+        "def f(𐊠é: Vector, n: int) -> float:  # 😀\n"
+        "    return math.sqrt(2.0) * np.sum(𐊠é) * n\n"
+    ).replace("\n", ending)
+
+
+def test_a_fix_in_the_configuration(client: Client) -> None:
+    text = '[tool.adcore]\r\n# 😀\r\ncpu = "native"  # 😀\r\nmode = "forward"\r\n'
+    client.open("pyproject.toml", text, "toml")
+    cpu, mode = client.diagnostics("pyproject.toml")
+    titles = [action["title"] for action in client.actions("pyproject.toml", cpu)]
+    assert titles == [*(f'Write `"x86-64-v{k}"`' for k in (2, 3, 4)), "Delete `cpu`: baseline"]
+    (action,) = client.actions("pyproject.toml", mode)
+    (edit,) = edits_of(client, action, "pyproject.toml")
+    assert client.apply(text, edit) == text.replace('mode = "forward"\r\n', "")
+
+
+def test_a_fix_is_void_where_any_of_its_places_has_changed() -> None:
+    source = SourceText("m.py", "import a\n\nx = y\n")
+    report = Report()
+    edits = (Edit(source.span(9, 9), "import y\n"), Edit(source.span(14, 15), "y.z"))
+    found = report.add("language/unknown-name", source.span(14, 15), fixes=(Fix("Do", edits),), name="y", remedy="")
+    finding = to_finding(found, lambda _: source, "m.py", "utf-16")
+    place = types.Range(types.Position(2, 4), types.Position(2, 4))
+    params = types.CodeActionParams(types.TextDocumentIdentifier("m.py"), place, types.CodeActionContext([]))
+    for text, count in [
+        ("import a\n\nx = y\n", 1),
+        ("import b\n\nx = y\n", 1),
+        ("import a\nimport y\nx = y\n", 0),
+        ("import a\n\nx = z\n", 0),
+        ("import a\n\n\nx = y\n", 0),
+        ("", 0),
+    ]:
+        document = Document("m.py", text, 3, "python", position_codec=PositionCodec())
+        actions = quick_fixes(params, document, [finding], True)
+        assert len(actions) == count, text
+
+
 def edit_of(client: Client, action: Message) -> Message:
+    (edit,) = edits_of(client, action)
+    return edit
+
+
+def edits_of(client: Client, action: Message, name: str = "m.py") -> list[Message]:
+    edits: list[Message]
     if "documentChanges" in PROFILES[client.profile]["workspace"]["workspaceEdit"]:
         (change,) = action["edit"]["documentChanges"]
-        assert change["textDocument"] == {"uri": client.uri("m.py"), "version": client.versions["m.py"]}
-        (edit,) = change["edits"]
+        assert change["textDocument"] == {"uri": client.uri(name), "version": client.versions[name]}
+        edits = change["edits"]
     else:
-        (edit,) = action["edit"]["changes"][client.uri("m.py")]
-    found: Message = edit
-    return found
+        edits = action["edit"]["changes"][client.uri(name)]
+    return edits
 
 
 def test_the_same_words_as_lint(client: Client, tmp_path: Path) -> None:

@@ -9,7 +9,9 @@ import ast
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from adcore.edits import Fix
 from adcore.frontend.errors import Reject
+from adcore.frontend.fixes import ranks, typing_import
 from adcore.frontend.scope import Constant, Resolver, Scope
 from adcore.frontend.values import LibraryRef, ModuleRef
 from adcore.ir.signature import Leaf, Result, TupleResult
@@ -70,13 +72,21 @@ class AnnotationReader:
     def _span(self, node: ast.expr) -> Span:
         return self.scope.source.span_of_node(node)
 
-    def _refuse(self, node: ast.expr, subject: str, remedy: str, suggestion: str | None = None) -> None:
+    def _refuse(
+        self,
+        node: ast.expr,
+        subject: str,
+        remedy: str,
+        suggestion: str | None = None,
+        fixes: tuple[Fix, ...] = (),
+    ) -> None:
         text = " ".join(self.scope.source.segment(self._span(node)).split())
         text = text if len(text) <= 60 else text[:59] + "…"
         raise Reject(
             "language/unsupported-annotation",
             self._span(node),
             suggestion,
+            fixes=fixes,
             subject=subject,
             annotation=text,
             remedy=remedy,
@@ -127,9 +137,8 @@ class AnnotationReader:
             case LibraryRef(module="numpy", name=name) if name in _NUMPY:
                 return _NUMPY[name]
             case LibraryRef(module="numpy", name="ndarray"):
-                self._refuse(
-                    whole, subject, "; write `Vector` from `adcore.typing` for a float64 array of one dimension"
-                )
+                remedy = "; write `Vector` from `adcore.typing` for a float64 array of one dimension"
+                self._refuse(whole, subject, remedy, fixes=ranks(self.scope, whole, F64, None))
             case LibraryRef(module="adcore.typing", name=name):
                 return self._own(name, None, whole, subject)
             case Constant() as constant:
@@ -148,6 +157,9 @@ class AnnotationReader:
 
     def _unknown(self, node: ast.expr, whole: ast.expr, subject: str) -> None:
         name = node.id if isinstance(node, ast.Name) else ""
+        if name in _ARRAYS and name not in self.scope.names:
+            remedy = f"; import `{name}` from `adcore.typing`"
+            self._refuse(node, subject, remedy, fixes=typing_import(self.scope, name))
         near = suggest(name, [*_PLAIN, *(n for n in self.scope.names if n in _ARRAYS)]) if name else None
         remedy = f"; did you mean `{near}`?" if near else _POSSIBLE
         self._refuse(node if near else whole, subject, remedy, self._quoted(node, near))
@@ -169,11 +181,7 @@ class AnnotationReader:
         raise AssertionError
 
     def _array(self, dtype: ast.expr | None, rank: int, whole: ast.expr, subject: str) -> Annotated:
-        meant = (
-            _NUMPY.get(found.name)
-            if dtype is not None and isinstance(found := self._static(dtype), LibraryRef)
-            else None
-        )
+        meant = self._element(dtype)
         if meant is None:
             self._refuse(
                 whole, subject, "; arrays of float64, int64 and bool are compiled, other element types are not yet"
@@ -182,6 +190,11 @@ class AnnotationReader:
             self._refuse(whole, subject, _LATER)
         assert meant is not None
         return Annotated(meant.kind, rank, "ndarray")
+
+    def _element(self, dtype: ast.expr | None) -> Annotated | None:
+        """What the elements of an array are."""
+        found = self._static(dtype) if dtype is not None else None
+        return _NUMPY.get(found.name) if isinstance(found, LibraryRef) else None
 
     def _subscript(self, node: ast.Subscript, whole: ast.expr, subject: str, depth: int) -> Meant:
         parts = list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
@@ -195,13 +208,12 @@ class AnnotationReader:
             case LibraryRef(module="adcore.typing", name=name):
                 return self._own(name, node.slice, whole, subject)
             case LibraryRef(module="numpy.typing", name="NDArray"):
-                vector = "Vector" if "Vector" in self.scope.names else None
-                self._refuse(
-                    whole,
-                    subject,
-                    ": it leaves the number of dimensions open; write `Vector` from `adcore.typing` for one dimension",
-                    vector,
+                remedy = (
+                    ": it leaves the number of dimensions open; write `Vector` from `adcore.typing` for one dimension"
                 )
+                meant = self._element(node.slice)
+                made = ranks(self.scope, whole, meant.kind, ast.unparse(node.slice)) if meant is not None else ()
+                self._refuse(whole, subject, remedy, fixes=made)
             case _:
                 self._refuse(whole, subject, _POSSIBLE)
         raise AssertionError

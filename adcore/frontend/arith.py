@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from adcore.frontend import fixes
 from adcore.frontend.context import INT64_MAX, INT64_MIN, Context
 from adcore.frontend.shapes import convert
 from adcore.frontend.values import Number, describe
@@ -85,7 +86,8 @@ def binary(ctx: Context, symbol: str, a: Number, b: Number, node: ast.AST) -> Nu
     if symbol in ("&", "|", "^", "<<", ">>"):
         return _bits(ctx, symbol, a, b, node)
     if symbol == "@":
-        ctx.mismatch(node, "`@`", "it takes arrays, not numbers", "Multiply numbers with `*`.")
+        made = fixes.product_operator(ctx, node)
+        ctx.mismatch(node, "`@`", "it takes arrays, not numbers", "Multiply numbers with `*`.", made)
     numpy = either(ctx, a, b)
     if symbol == "/":
         return divide(ctx, as_float(ctx, a), as_float(ctx, b), numpy, a.kind is not F64 and b.kind is not F64)
@@ -206,6 +208,7 @@ def _bits(ctx: Context, symbol: str, a: Number, b: Number, node: ast.AST) -> Num
             f"`{symbol}`",
             f"it takes integers, not {describe(a)} and {describe(b)}",
             "Convert with `int(...)` what is a float.",
+            fixes.converted_operands(ctx, node, a, b),
         )
     a, b = as_int(ctx, a), as_int(ctx, b)
     numpy = either(ctx, a, b)
@@ -350,7 +353,8 @@ def unary(ctx: Context, op: ast.unaryop, x: Number, node: ast.AST) -> Number:
         )
     if isinstance(op, ast.Invert):
         if x.kind is F64:
-            ctx.mismatch(node, "`~`", "it takes integers, not a float", "Convert it with `int(...)`.")
+            made = fixes.converted(ctx, node.operand, x, I64, sure=False) if isinstance(node, ast.UnaryOp) else ()
+            ctx.mismatch(node, "`~`", "it takes integers, not a float", "Convert it with `int(...)`.", made)
         return Number(ctx.b.ixor(as_int(ctx, x).value, ctx.b.i64(-1)), I64, x.numpy)
     if x.kind is BOOL:
         x = as_int(ctx, x)

@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from adcore.frontend import remedies
+from adcore.frontend import fixes, remedies
 from adcore.frontend.arith import as_int, common_kind, int_binary
 from adcore.frontend.context import Context
 from adcore.frontend.errors import NeedInline, Reject
@@ -193,7 +193,10 @@ def shape_from(ctx: Context, value: Abstract, node: ast.AST, what: str) -> Sizes
         ctx.expression(
             node, f"an array of {len(items)} dimensions", f"arrays of 1 to {LARGEST_RANK} dimensions are compiled"
         )
-    return tuple(_size_from(ctx, item, node, what) for item in items)
+    texts: Sequence[ast.AST] = [node] * len(items)
+    if isinstance(value, TupleOf) and isinstance(node, ast.Tuple | ast.List) and len(node.elts) == len(items):
+        texts = node.elts
+    return tuple(_size_from(ctx, item, text, what) for item, text in zip(items, texts, strict=True))
 
 
 def length(ctx: Context, value: Abstract, node: ast.AST, what: str) -> Number:
@@ -203,7 +206,10 @@ def length(ctx: Context, value: Abstract, node: ast.AST, what: str) -> Number:
 
 def _size_from(ctx: Context, value: Abstract, node: ast.AST, what: str) -> Number:
     if not isinstance(value, Number) or value.kind is F64:
-        ctx.mismatch(node, what, f"the size is {describe(value, True)}; it must be an int", remedies.to_int(value))
+        reason = f"the size is {describe(value, True)}; it must be an int"
+        is_whole = isinstance(node, ast.Call) and f"`{ctx.text(node.func)}`" == what
+        made = () if is_whole else fixes.converted(ctx, node, value, I64)
+        ctx.mismatch(node, what, reason, remedies.to_int(value), made)
     number = as_int(ctx, value)
     if number.low is None or number.low < 0:
         ctx.guard(ctx.b.ige(number.value, ctx.b.i64(0)), "ValueError", "negative dimensions are not allowed")

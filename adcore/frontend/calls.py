@@ -10,9 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
+from adcore.edits import Fix
 from adcore.frontend import arith, arrays, library, numpy_calls, remedies, signatures
 from adcore.frontend.context import Context
 from adcore.frontend.errors import Reject
+from adcore.frontend.fixes import near_keyword, numpy_function
 from adcore.frontend.functions import call_function
 from adcore.frontend.joins import choose
 from adcore.frontend.loops import make_range, range_length
@@ -75,8 +77,8 @@ def refuse(
     )
 
 
-def wrong(ctx: Context, call: Call, reason: str) -> NoReturn:
-    ctx.reject("calls/wrong-arguments", call.node, callee=ctx.text(call.node.func), reason=reason)
+def wrong(ctx: Context, call: Call, reason: str, fixes: tuple[Fix, ...] = ()) -> NoReturn:
+    ctx.reject("calls/wrong-arguments", call.node, fixes=fixes, callee=ctx.text(call.node.func), reason=reason)
 
 
 def take(ctx: Context, call: Call, least: int, most: int, *allowed: str) -> None:
@@ -88,7 +90,8 @@ def take(ctx: Context, call: Call, least: int, most: int, *allowed: str) -> None
             if signatures.python_may_take(call.name, name):
                 refuse(ctx, call.node, f"its argument `{name}` is not compiled yet")
             near = suggest(name, allowed)
-            wrong(ctx, call, f"it has no argument `{name}`" + (f"; did you mean `{near}`?" if near else ""))
+            reason = f"it has no argument `{name}`" + (f"; did you mean `{near}`?" if near else "")
+            wrong(ctx, call, reason, near_keyword(ctx, call.node, name, near))
     if not least <= len(call.args) <= most:
         if len(call.args) > most and signatures.python_may_take_positions(call.name, len(call.args)):
             refuse(ctx, call.node, f"its argument number {most + 1} is not compiled yet")
@@ -99,12 +102,13 @@ def take(ctx: Context, call: Call, least: int, most: int, *allowed: str) -> None
 def numbers(ctx: Context, call: Call) -> list[Number]:
     for arg, text in zip(call.args, call.node.args, strict=False):
         if not isinstance(arg, Number):
-            hint = (
-                f"NumPy's function takes arrays: `np.{call.name}`."
-                if isinstance(arg, ArrayRef) and call.name in library.ELEMENTWISE
-                else remedies.to_number(arg)
-            )
-            ctx.mismatch(text, f"`{ctx.text(call.node.func)}`", f"it takes numbers, not {describe(arg, True)}", hint)
+            hint = remedies.to_number(arg)
+            made: tuple[Fix, ...] = ()
+            if isinstance(arg, ArrayRef) and call.name in library.ELEMENTWISE:
+                hint = f"NumPy's function takes arrays: `np.{call.name}`."
+                made = numpy_function(ctx, call.node, call.name)
+            reason = f"it takes numbers, not {describe(arg, True)}"
+            ctx.mismatch(text, f"`{ctx.text(call.node.func)}`", reason, hint, made)
     return [arg for arg in call.args if isinstance(arg, Number)]
 
 

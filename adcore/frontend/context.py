@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from adcore.edits import Fix
+from adcore.frontend import fixes
 from adcore.frontend.errors import Reject, Silent
 from adcore.frontend.scope import Constant, Missing, Scope, Unusable
 from adcore.frontend.values import (
@@ -176,9 +178,15 @@ class Context:
             yield
 
     def reject(
-        self, rule: str, node: ast.AST, suggestion: str | None = None, hint: str | None = None, **fields: Any
+        self,
+        rule: str,
+        node: ast.AST,
+        suggestion: str | None = None,
+        hint: str | None = None,
+        fixes: tuple[Fix, ...] = (),
+        **fields: Any,
     ) -> NoReturn:
-        raise Reject(rule, self.span(node), suggestion, hint, **fields)
+        raise Reject(rule, self.span(node), suggestion, hint, fixes=fixes, **fields)
 
     def expression(self, node: ast.AST, construct: str, reason: str, hint: str | None = None) -> NoReturn:
         self.reject("language/unsupported-expression", node, hint=hint, construct=construct, reason=reason)
@@ -186,8 +194,10 @@ class Context:
     def statement(self, node: ast.AST, construct: str, reason: str, hint: str | None = None) -> NoReturn:
         self.reject("language/unsupported-statement", node, hint=hint, construct=construct, reason=reason)
 
-    def mismatch(self, node: ast.AST, subject: str, reason: str, hint: str | None = None) -> NoReturn:
-        self.reject("types/mismatch", node, hint=hint, subject=subject, reason=reason)
+    def mismatch(
+        self, node: ast.AST, subject: str, reason: str, hint: str | None = None, fixes: tuple[Fix, ...] = ()
+    ) -> NoReturn:
+        self.reject("types/mismatch", node, hint=hint, fixes=fixes, subject=subject, reason=reason)
 
     # --- branches
 
@@ -313,9 +323,12 @@ class Context:
         if any(found.rule == "types/unstable-join" and found.fields == fields for found in self.session.findings):
             raise Silent
         hint = "A variable may have four types; give it another name where its type changes."
-        raise Reject("types/unstable-join", self.span(node), None, hint, conflict.related, **fields)
+        raise Reject("types/unstable-join", self.span(node), None, hint, conflict.related, (), **fields)
 
     def unknown_name(self, node: ast.Name) -> NoReturn:
+        missing = fixes.missing_import(self.scope, node.id)
+        if missing is not None:
+            self.reject("language/unknown-name", node, fixes=missing[1], name=node.id, remedy=missing[0])
         near = suggest(node.id, [*self.frame.locals, *self.scope.names, *sorted(BUILTINS)])
         self.reject(
             "language/unknown-name", node, near, name=node.id, remedy=f"; did you mean `{near}`?" if near else ""

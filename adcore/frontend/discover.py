@@ -41,6 +41,9 @@ class Misplaced:
     node: ast.AST
     what: str
     why: str
+    function: ast.FunctionDef | None = None
+    """Where `autodiff` stands above other decorators of it."""
+    decorator: ast.expr | None = None
 
 
 Found = Decorated | CallForm | Misplaced
@@ -135,7 +138,7 @@ class _Finder:
             why = (
                 "what that makes of the function is known only at run time; put `autodiff` directly above the function"
             )
-            yield Misplaced(other, f"what `@{ast.unparse(other)[:40]}` gives", why)
+            yield Misplaced(other, f"what `@{ast.unparse(other)[:40]}` gives", why, node, decorator)
         elif decorator is not None:
             yield Decorated(node, decorator)
         yield from self.inside(node)

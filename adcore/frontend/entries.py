@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from adcore.diagnostics import Report
-from adcore.frontend import arrays
+from adcore.edits import Fix
+from adcore.frontend import arrays, fixes
 from adcore.frontend.annotations import (
     Annotated,
     AnnotatedTuple,
@@ -41,7 +43,8 @@ from adcore.ir.core import Function, Op, Region, Value
 from adcore.ir.memory import analyse, reads
 from adcore.ir.signature import Dependency, Entry, Parameter
 from adcore.ir.types import BOOL, F64, I64, Array, is_differentiable
-from adcore.options import FunctionOptions, ProjectOptions, check_decorator, resolve
+from adcore.option_entries import read_application
+from adcore.options import FunctionOptions, ProjectOptions, check_decorator, resolve, without_derivative
 from adcore.source import Span
 
 _MEMBERS = {
@@ -65,7 +68,10 @@ class EntryBuilder:
         match found:
             case Misplaced():
                 span = self.scope.source.span_of_node(found.node)
-                self.report.add("language/decorator-target", span, target=found.what, reason=found.why)
+                made: tuple[Fix, ...] = ()
+                if found.function is not None and found.decorator is not None:
+                    made = fixes.nearest_decorator(self.scope, found.function, found.decorator)
+                self.report.add("language/decorator-target", span, fixes=made, target=found.what, reason=found.why)
                 return None
             case Decorated():
                 callee = FunctionRef(self.scope, found.function)
@@ -104,7 +110,14 @@ class EntryBuilder:
         own = Report()
         signature = self._signature(callee, own)
         kinds = self._option_kinds(callee, signature)
-        options = check_decorator(decorator, self.scope.source, kinds, own, takes_function=takes_function)
+        options = check_decorator(
+            decorator,
+            self.scope.source,
+            kinds,
+            own,
+            takes_function=takes_function,
+            literal_of=partial(fixes.literal_of, self.scope),
+        )
         self.report.extend(own.diagnostics)
         if signature is None:  # nothing of the body is checked: its types are unknown
             return None
@@ -125,6 +138,7 @@ class EntryBuilder:
             doc=ast.get_docstring(callee.node) or "",
             dependencies=self._dependencies(name, callee, deps, takes_function),
             kernels={"primal": function.name},
+            application=read_application(decorator, self.scope.source, takes_function),
         )
         return self._resolve_wrt(entry, function, decorator)
 
@@ -163,17 +177,19 @@ class EntryBuilder:
                 parameters.append(made)
         meant: Meant = None
         if callee.node.returns is None:
+            added: tuple[Fix, ...] = ()
             if not any(isinstance(a, ast.Return) and a.value is not None for a in ast.walk(callee.node)):
                 subject = f"the result of `{callee.name}` (nothing is returned; write `-> None`)"
+                added = fixes.none_annotation(callee.scope, callee.node)
             else:
                 subject = f"the result of `{callee.name}`"
-            report.add("language/missing-annotation", self._span(callee), subject=subject)
+            report.add("language/missing-annotation", self._span(callee), fixes=added, subject=subject)
             good = False
         else:
             try:
                 meant = reader.result(callee.node.returns)
             except Reject as problem:
-                report.add(problem.rule, problem.span, problem.suggestion, **problem.fields)
+                report.add(problem.rule, problem.span, problem.suggestion, fixes=problem.fixes, **problem.fields)
                 good = False
         return (tuple(parameters), meant) if good else None
 
@@ -182,12 +198,13 @@ class EntryBuilder:
     ) -> Parameter | None:
         span = callee.scope.source.span_of_node(arg)
         if arg.annotation is None:
-            report.add("language/missing-annotation", span, subject=f"the parameter `{arg.arg}`")
+            made = fixes.default_annotation(callee.scope, arg, default)
+            report.add("language/missing-annotation", span, fixes=made, subject=f"the parameter `{arg.arg}`")
             return None
         try:
             meant = reader.parameter(arg.annotation, f"`{arg.arg}`")
         except Reject as problem:
-            report.add(problem.rule, problem.span, problem.suggestion, **problem.fields)
+            report.add(problem.rule, problem.span, problem.suggestion, fixes=problem.fixes, **problem.fields)
             return None
         type_ = ir_type(meant)
         if default is None:
@@ -237,7 +254,13 @@ class EntryBuilder:
         region = Region()
         b = Builder(region, callee.scope.source.span_of_node(callee.node))
         ctx = Context(self.session, b, make_frame(callee))
-        ctx.frame.convert_return = lambda c, value, node: convert_result(c, value, meant, node.value or node)  # type: ignore[attr-defined]
+        returns = callee.node.returns
+
+        def convert_return(c: Context, value: Abstract, node: ast.stmt) -> Abstract:
+            text = node.value if isinstance(node, ast.Return) else None
+            return convert_result(c, value, meant, text or node, returns)
+
+        ctx.frame.convert_return = convert_return
         for parameter in parameters:
             value = Value(parameter.type, parameter.name if parameter.name.isascii() else None)
             region.params.append(value)
@@ -318,7 +341,9 @@ class EntryBuilder:
                 if any(is_differentiable(p.type) for p in entry.parameters)
                 else "it has no float parameter"
             )
-            self.report.add("activity/nothing-active", self.scope.source.span_of_node(decorator), reason=reason)
+            span = self.scope.source.span_of_node(decorator)
+            made = without_derivative(entry.application) if entry.application is not None else ()
+            self.report.add("activity/nothing-active", span, fixes=made, reason=reason)
         return entry
 
 
@@ -371,12 +396,22 @@ def _is_size(op: Op | None, array: Value, axis: int) -> bool:
     return op is not None and op.name == "dim" and op.operands[0] is array and op.attrs["axis"] == axis
 
 
-def convert_result(ctx: Context, value: Abstract, meant: Meant, node: ast.AST) -> Abstract:
+def convert_result(ctx: Context, value: Abstract, meant: Meant, node: ast.AST, annotation: ast.expr | None) -> Abstract:
     """A returned value in the class that the annotation names."""
 
     def fail(hint: str | None = None) -> Abstract:
+        made: tuple[Fix, ...] = ()
+        if not ctx.doubt:  # the value has another type elsewhere
+            made = fixes.result_annotation(ctx.scope, ctx.frame.node, annotation, value)
+        if isinstance(meant, Annotated) and meant.rank is None and meant.boxed in ("int", "bool"):
+            made += fixes.converted(ctx, node, value, meant.kind, sure=False)
         ctx.reject(
-            "types/return-mismatch", node, hint=hint, actual=describe(value, True), expected=describe_meant(meant)
+            "types/return-mismatch",
+            node,
+            hint=hint,
+            fixes=made,
+            actual=describe(value, True),
+            expected=describe_meant(meant),
         )
 
     match meant, value:
@@ -397,7 +432,20 @@ def convert_result(ctx: Context, value: Abstract, meant: Meant, node: ast.AST) -
         case AnnotatedTuple(items), TupleOf() if len(items) == len(value.items):
             parts = node.elts if isinstance(node, ast.Tuple) and len(node.elts) == len(items) else [node] * len(items)
             return TupleOf(
-                tuple(convert_result(ctx, v, m, n) for v, m, n in zip(value.items, items, parts, strict=True))
+                tuple(
+                    convert_result(ctx, v, m, n, a)
+                    for v, m, n, a in zip(value.items, items, parts, _parts_of(annotation, len(items)), strict=True)
+                )
             )
         case _:
             return fail()
+
+
+def _parts_of(annotation: ast.expr | None, count: int) -> list[ast.expr | None]:
+    """The annotations of a tuple's items, where they can be told apart in the text."""
+    match annotation:
+        case ast.Subscript(slice=ast.Tuple(elts=elts)) if len(elts) == count:
+            return list(elts)
+        case ast.Subscript(slice=only) if count == 1:
+            return [only]
+    return [None] * count

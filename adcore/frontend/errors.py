@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from adcore.edits import Fix
 from adcore.source import Span
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ class Reject(Exception):
         suggestion: str | None = None,
         hint: str | None = None,
         related: tuple[tuple[Span, str], ...] = (),
+        fixes: tuple[Fix, ...] = (),
         **fields: Any,
     ) -> None:
         super().__init__(rule)
@@ -32,6 +34,7 @@ class Reject(Exception):
         self.suggestion = suggestion
         self.hint = hint
         self.related = related
+        self.fixes = fixes
         self.fields = fields
 
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import NoReturn
 
-from adcore.frontend import arith, arrays, gather, indexing, library, remedies
+from adcore.frontend import arith, arrays, fixes, gather, indexing, library, remedies
 from adcore.frontend.calls import lower_call
 from adcore.frontend.context import Context
 from adcore.frontend.joins import cheap, choose, choose_arms, valued_arm
@@ -25,7 +25,7 @@ from adcore.frontend.values import (
     TupleOf,
     describe,
 )  # fmt: skip
-from adcore.ir.types import BOOL, I64
+from adcore.ir.types import BOOL, F64, I64
 from adcore.suggest import suggest
 
 DEEPEST = 150
@@ -209,7 +209,8 @@ def binary(ctx: Context, symbol: str, left: Abstract, right: Abstract, node: ast
             return product(ctx, left, right, "matmul", node)
         case (ArrayRef() | Number(), ArrayRef() | Number()):
             if symbol == "@":
-                ctx.mismatch(node, "`@`", "it takes two arrays", "Multiply an array by a number with `*`.")
+                made = fixes.product_operator(ctx, node)
+                ctx.mismatch(node, "`@`", "it takes two arrays", "Multiply an array by a number with `*`.", made)
             return arrays.elementwise(ctx, lambda xs: arith.binary(ctx, symbol, xs[0], xs[1], node), [left, right])
         case TupleOf(), TupleOf() if symbol == "+" and left.display == right.display:
             return TupleOf((*left.items, *right.items), left.display)
@@ -361,12 +362,22 @@ def index_items(ctx: Context, index: ast.expr) -> list[indexing.Item]:
 
 def _index_item(ctx: Context, node: ast.expr) -> indexing.Item:
     if isinstance(node, ast.Slice):
-        return indexing.Sliced(*slice_parts(ctx, node))
+        parts = slice_parts(ctx, node)
+        for text, part in zip((node.lower, node.upper), parts, strict=False):
+            if text is not None and isinstance(part, Number) and part.kind is F64:
+                reason = f"its bounds must be ints, not {describe(part, True)}"
+                ctx.mismatch(text, "the slice", reason, remedies.to_int(part), fixes.converted(ctx, text, part, I64))
+        return indexing.Sliced(*parts)
     if isinstance(node, ast.Constant) and node.value is ...:
         return indexing.Marker.REST
     value = lower_value(ctx, node)
     if isinstance(value, NoneValue) or value == LibraryRef("numpy", "newaxis"):
         return indexing.Marker.NEW
+    if isinstance(value, Number) and value.kind is F64:
+        reason = f"it is {describe(value, True)}; elements are indexed with an int"
+        ctx.mismatch(node, "the index", reason, remedies.to_int(value), fixes.converted(ctx, node, value, I64))
+    if isinstance(value, ArrayRef) and value.dtype is F64:
+        ctx.mismatch(node, "the index", gather.NO_INDICES, gather.MAKE_INDICES)
     return value
 
 
@@ -389,12 +400,8 @@ def _index_tuple(ctx: Context, base: TupleOf, node: ast.Subscript) -> Abstract:
         ctx.expression(node, f"a slice of a {base.display}", "its step must not be zero")
     index = lower_value(ctx, node.slice)
     if not isinstance(index, Number) or index.kind is not I64:
-        ctx.mismatch(
-            node,
-            "the index",
-            f"it is {describe(index, True)}; a {base.display} is indexed with an int",
-            remedies.to_int(index),
-        )
+        reason = f"it is {describe(index, True)}; a {base.display} is indexed with an int"
+        ctx.mismatch(node.slice, "the index", reason, remedies.to_int(index))
     if not isinstance(index.const, int):
         ctx.expression(
             node,

@@ -17,6 +17,9 @@ from adcore.frontend.values import Abstract, ArrayRef, Number, TupleOf, describe
 from adcore.ir.core import Value
 from adcore.ir.types import BOOL, F64, I64
 
+NO_INDICES = "arrays used as indices must be of ints or bools"
+MAKE_INDICES = "Make it an array of ints from the start."
+
 
 def is_gathered(items: Sequence[Item]) -> bool:
     """Some item is a mask, or an array or list of indices."""
@@ -82,9 +85,7 @@ def _as_arrays(ctx: Context, items: Sequence[Item], node: ast.AST) -> list[Item]
                 arrays.from_rows(ctx, item, node) if item.items else arrays.allocate(ctx, (ctx.number(0),), I64, None)
             )
         if isinstance(made, ArrayRef) and made.dtype is F64:
-            ctx.mismatch(
-                node, "the index", "arrays used as indices must be of ints or bools", "Convert it with `.astype(int)`."
-            )
+            ctx.mismatch(node, "the index", NO_INDICES, MAKE_INDICES)
         out.append(made)
     return out
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from adcore.frontend import arrays, remedies
+from adcore.frontend import arrays, fixes, remedies
 from adcore.frontend.arith import as_int, int_binary
 from adcore.frontend.context import INT64_MAX, INT64_MIN, Context
 from adcore.frontend.indexing import load
@@ -449,7 +449,9 @@ def make_range(ctx: Context, parts: Sequence[Abstract], node: ast.Call) -> Range
     numbers = []
     for part, text in zip(parts, node.args, strict=True):
         if not isinstance(part, Number) or part.kind not in (I64, BOOL):
-            ctx.mismatch(text, "`range`", f"its bounds must be ints, not {describe(part, True)}", remedies.to_int(part))
+            reason = f"its bounds must be ints, not {describe(part, True)}"
+            made = fixes.converted(ctx, text, part, I64)
+            ctx.mismatch(text, "`range`", reason, remedies.to_int(part), made)
         numbers.append(as_int(ctx, part))
     low = ctx.number(0) if len(numbers) == 1 else numbers[0]
     high = numbers[0] if len(numbers) == 1 else numbers[1]

@@ -10,9 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
+from adcore.edits import Fix
 from adcore.frontend import arrays, remedies, signatures
 from adcore.frontend.context import Context
 from adcore.frontend.errors import Reject
+from adcore.frontend.fixes import near_keyword
 from adcore.frontend.values import Abstract, ArrayRef, LibraryRef, NoneValue, Number, TupleOf, describe
 from adcore.ir.types import BOOL, F64, I64, Scalar
 from adcore.suggest import suggest
@@ -33,6 +35,13 @@ class NumpyCall:
             return self.args[position]
         return self.keywords.get(keyword)
 
+    def text_of(self, position: int, keyword: str) -> ast.AST:
+        """Where an argument stands; the call where it has no place of its own."""
+        at = position - 1 if self.method else position
+        if 0 <= at < len(self.node.args):
+            return self.node.args[at]
+        return next((k.value for k in self.node.keywords if k.arg == keyword), self.node)
+
 
 def refuse(ctx: Context, node: ast.Call, reason: str, suggestion: str | None = None) -> NoReturn:
     raise Reject(
@@ -40,8 +49,8 @@ def refuse(ctx: Context, node: ast.Call, reason: str, suggestion: str | None = N
     )
 
 
-def wrong(ctx: Context, call: NumpyCall, reason: str) -> NoReturn:
-    ctx.reject("calls/wrong-arguments", call.node, callee=ctx.text(call.node.func), reason=reason)
+def wrong(ctx: Context, call: NumpyCall, reason: str, fixes: tuple[Fix, ...] = ()) -> NoReturn:
+    ctx.reject("calls/wrong-arguments", call.node, fixes=fixes, callee=ctx.text(call.node.func), reason=reason)
 
 
 def check(ctx: Context, call: NumpyCall, least: int, most: int, allowed: Sequence[str]) -> None:
@@ -62,7 +71,8 @@ def _unknown(ctx: Context, call: NumpyCall, name: str, allowed: Sequence[str]) -
     if signatures.numpy_may_take(call.name, name):
         refuse(ctx, call.node, f"its argument `{name}` is not compiled yet")
     near = suggest(name, allowed)
-    wrong(ctx, call, f"it has no argument `{name}`" + (f"; did you mean `{near}`?" if near else ""))
+    reason = f"it has no argument `{name}`" + (f"; did you mean `{near}`?" if near else "")
+    wrong(ctx, call, reason, near_keyword(ctx, call.node, name, near))
 
 
 def operand(ctx: Context, call: NumpyCall, value: Abstract, position: int) -> Number | ArrayRef:

@@ -206,7 +206,7 @@ def _linspace(ctx: Context, call: NumpyCall) -> Abstract:
     closed = not (isinstance(endpoint, Number) and endpoint.const is False)
     if endpoint is not None and not (isinstance(endpoint, Number) and isinstance(endpoint.const, bool)):
         refuse(ctx, call.node, "`endpoint` must be True or False")
-    size = arrays.length(ctx, count, call.node, f"`{ctx.text(call.node.func)}`")
+    size = arrays.length(ctx, count, call.text_of(2, "num"), f"`{ctx.text(call.node.func)}`")
     b = ctx.b
     low, high = (arith.as_float(ctx, x).value for x in ends)
     div = b.isub(size.value, b.i64(1)) if closed else size.value

@@ -134,10 +134,12 @@ def _triangle(upper: bool) -> Callable[[Context, NumpyCall], Abstract]:
 
 
 def _eye(ctx: Context, call: NumpyCall) -> Abstract:
-    rows = arrays.length(ctx, _int(ctx, call, 0, "N", 0), call.node, "`np.eye`")
+    rows = arrays.length(ctx, _int(ctx, call, 0, "N", 0), call.text_of(0, "N"), "`np.eye`")
     given = call.get(1, "M") if call.name == "eye" else None
     columns = (
-        rows if given is None or isinstance(given, NoneValue) else arrays.length(ctx, given, call.node, "`np.eye`")
+        rows
+        if given is None or isinstance(given, NoneValue)
+        else arrays.length(ctx, given, call.text_of(1, "M"), "`np.eye`")
     )
     k = _int(ctx, call, 2, "k", 0) if call.name == "eye" else ctx.number(0)
     return rearrange.eye(ctx, rows, columns, k, dtype_argument(ctx, call, 3 if call.name == "eye" else 1, F64))

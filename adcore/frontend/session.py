@@ -102,5 +102,5 @@ class Session:
             if key in said:
                 continue
             said.add(key)
-            report.add(found.rule, found.span, found.suggestion, found.related, found.hint, **found.fields)
+            report.add(found.rule, found.span, found.suggestion, found.related, found.hint, found.fixes, **found.fields)
         self.findings.clear()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from adcore.ir.types import Array, Type, is_differentiable
 
 if TYPE_CHECKING:
+    from adcore.option_entries import Application
     from adcore.options import FunctionOptions
     from adcore.source import Span
 
@@ -94,6 +95,8 @@ class Entry:
     dependencies: tuple[Dependency, ...] = ()
     members: tuple[str, ...] = ("primal",)
     kernels: dict[str, str] = field(default_factory=dict)
+    application: Application | None = field(default=None, compare=False, repr=False)
+    """Where the options are written."""
 
     @property
     def name(self) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Literal, get_args
 
 from adcore.diagnostics import RULES, Diagnostic, sort_diagnostics
-from adcore.source import SourceText, caret_lines
+from adcore.source import SourceText, Span, caret_lines
 
 Format = Literal["concise", "full", "json"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -67,28 +67,32 @@ def full(diagnostic: Diagnostic, sources: Mapping[str, SourceText]) -> str:
         lines += [f"  {number} | {text}", f"  {' ' * len(number)} | {carets}"]
     lines += [f"  see {place.span}: {_one_line(place.message)}" for place in diagnostic.related]
     lines.append(f"  why: {rule.why}")
-    if diagnostic.suggestion is not None:
-        lines.append(f"  fix: replace with `{_one_line(diagnostic.suggestion)}`")
+    if diagnostic.offers:
+        title = diagnostic.offers[0].title
+        lines.append(f"  fix: {title[:1].lower()}{title[1:]}")
     else:
         lines.append(f"  fix: {diagnostic.hint or rule.fix}")
     return "\n".join(lines)
 
 
 def as_dict(diagnostic: Diagnostic) -> dict[str, object]:
-    """The object of the JSON format."""
+    """The object of the JSON format; `edits` is the first change that is offered, in order and apart from each other."""
     span = diagnostic.span
+    edits = [edit for fix in diagnostic.offers[:1] for edit in fix.edits]
     return {
         "name": diagnostic.name,
         "code": diagnostic.code,
         "severity": diagnostic.severity,
         "message": diagnostic.message,
         "file": span.file,
-        "line": span.line,
-        "column": span.column,
-        "end_line": span.end_line,
-        "end_column": span.end_column,
+        **_place(span),
         "suggestion": diagnostic.suggestion,
+        "edits": [{**_place(edit.span), "text": edit.text} for edit in edits],
     }
+
+
+def _place(span: Span) -> dict[str, int]:
+    return {"line": span.line, "column": span.column, "end_line": span.end_line, "end_column": span.end_column}
 
 
 def _one_line(text: str) -> str:

@@ -110,7 +110,11 @@ class _Step:
         """The findings with the names of files that the user knows."""
         for diagnostic in self.report:
             related = tuple(replace(place, span=self._renamed(place.span)) for place in diagnostic.related)
-            yield replace(diagnostic, span=self._renamed(diagnostic.span), related=related)
+            fixes = tuple(
+                replace(fix, edits=tuple(replace(edit, span=self._renamed(edit.span)) for edit in fix.edits))
+                for fix in diagnostic.fixes
+            )
+            yield replace(diagnostic, span=self._renamed(diagnostic.span), related=related, fixes=fixes)
 
     def _renamed(self, span: Span) -> Span:
         return replace(span, file=self._name(span.file))

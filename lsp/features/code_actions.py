@@ -1,10 +1,10 @@
-"""Quick fixes: one for each finding with a suggestion, as long as the text still is what the finding is about."""
+"""Quick fixes: the ways out that findings offer, as long as the text still is what they are about."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from adcore_lsp.convert import Finding, Range, offset
+from adcore_lsp.convert import Finding, QuickFix, Range, offset
 from adcore_lsp.features.diagnostics import SOURCE, to_lsp_range
 from adcore_lsp.protocol import Document
 from lsprotocol import types
@@ -19,17 +19,24 @@ def quick_fixes(
         return []
     return [
         types.CodeAction(
-            title=f"Replace with `{' '.join(finding.suggestion.split())}`",
+            title=fix.title,
             kind=types.CodeActionKind.QuickFix,
             diagnostics=list(_answered(params.context.diagnostics, finding)) or None,
-            is_preferred=True,
-            edit=_edit(document, types.TextEdit(to_lsp_range(finding.place.range), finding.suggestion), versioned),
+            is_preferred=fix.preferred or None,
+            edit=_edit(document, fix, versioned),
         )
         for finding in findings
-        if finding.suggestion is not None
-        and _touches(finding.place.range, params.range)
-        and _text_at(document, finding.place.range) == finding.original
+        if _touches(finding.place.range, params.range)
+        for fix in finding.fixes
+        if _is_still_right(document, finding.place.range, fix)
     ]
+
+
+def _is_still_right(document: Document, place: Range, fix: QuickFix) -> bool:
+    """What the finding is about stands where it stood, and so does everything that the fix changes."""
+    return _text_at(document, place) == fix.subject and all(
+        document.text.lines[change.range[0][0] : change.range[1][0] + 1] == change.lines for change in fix.changes
+    )
 
 
 def _covers(kind: str, other: str) -> bool:
@@ -54,8 +61,9 @@ def _answered(diagnostics: Iterable[types.Diagnostic], finding: Finding) -> Iter
             yield diagnostic
 
 
-def _edit(document: Document, edit: types.TextEdit, versioned: bool) -> types.WorkspaceEdit:
+def _edit(document: Document, fix: QuickFix, versioned: bool) -> types.WorkspaceEdit:
+    edits = [types.TextEdit(to_lsp_range(change.range), change.text) for change in fix.changes]
     if not versioned:
-        return types.WorkspaceEdit(changes={document.uri: [edit]})
+        return types.WorkspaceEdit(changes={document.uri: edits})
     identifier = types.OptionalVersionedTextDocumentIdentifier(uri=document.uri, version=document.version)
-    return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(text_document=identifier, edits=[edit])])
+    return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(text_document=identifier, edits=[*edits])])
