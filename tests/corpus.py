@@ -19,7 +19,6 @@ from test_cases import CASES as SHARED
 from test_cases import source
 from test_frontend import CASES, arguments, python_module
 
-MODULES = ("scalars", "control", "vectors", "matrices", "inner", "helpers", "unions", "gathered", "rearranged")
 LEVELS = ("mode='both', order=2", "mode='both'", "mode='none'")
 UNFIT = ("activity/nothing-active", "activity/not-scalar-output", "activity/integer-wrt")
 

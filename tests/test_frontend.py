@@ -25,7 +25,9 @@ from adcore.ir.verify import verify
 from adcore.source import SourceText
 
 CASES = Path(__file__).parent / "frontend_cases"
-MODULES = ("scalars", "control", "vectors", "matrices", "inner", "helpers", "unions", "gathered", "rearranged")
+MODULES = (
+    "scalars", "control", "vectors", "matrices", "inner", "helpers", "unions", "gathered", "rearranged", "orders", "combined", "reduced",
+)  # fmt: skip
 PLAIN = "def autodiff(f=None, **options):\n    return f if f is not None else (lambda g: g)\n"
 
 

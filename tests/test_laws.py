@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from corpus import MODULES, Subject, compiled, functions, shared
+from corpus import Subject, compiled, functions, shared
+from test_frontend import MODULES
 
 # Refused for a reason, each with a diagnostic of its own; everything else has every derivative that its results allow
 REFUSED = {"array_carried": "activity/cannot-reverse"}

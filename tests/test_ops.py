@@ -136,6 +136,7 @@ NUMPY = {
     "flt": np.less, "fle": np.less_equal, "fgt": np.greater, "fge": np.greater_equal, "feq": np.equal, "fne": np.not_equal,
     "iadd": np.add, "isub": np.subtract, "imul": np.multiply, "imin": np.minimum, "imax": np.maximum, "iand": np.bitwise_and, "ior": np.bitwise_or,
     "ixor": np.bitwise_xor, "ilt": np.less, "ile": np.less_equal, "igt": np.greater, "ige": np.greater_equal, "ieq": np.equal, "ine": np.not_equal,
+    "logaddexp": np.logaddexp, "logaddexp2": np.logaddexp2, "sinc": np.sinc,
     "and_": np.logical_and, "or_": np.logical_or, "xor": np.logical_xor, "not_": np.logical_not, "itof": np.float64, "btoi": np.int64,
 }  # fmt: skip
 

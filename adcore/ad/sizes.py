@@ -53,6 +53,8 @@ class Sizes:
                 return self.dim(op.operands[0], axis if axis < op.attrs["axis"] else axis + 1)
             case "permute":
                 return self.dim(op.operands[0], op.attrs["axes"][axis])
+            case "diagonal":
+                return self.dim(op.operands[0], axis)
             case "if":
                 k = op.results.index(v)
                 a, b = (self.dim(r.terminator.operands[k], axis) for r in op.regions)

@@ -44,6 +44,7 @@ LOWER: dict[str, Callable[[Context, Op], None]] = {
     "broadcast": memory.lower_broadcast,
     "index": memory.lower_index,
     "permute": memory.lower_permute,
+    "diagonal": memory.lower_diagonal,
     "reshape": memory.lower_reshape,
     "assign": memory.lower_assign,
     "guard": control.lower_guard,

@@ -224,6 +224,12 @@ def lower_permute(c: Context, op: Op) -> None:
     c.env[op.result] = ArrayRef(ref.dtype, ref.data, dims, moved)
 
 
+def lower_diagonal(c: Context, op: Op) -> None:
+    ref = c.array(op.operands[0])
+    *strides, down, right = byte_strides(c.w, ref)
+    c.env[op.result] = ArrayRef(ref.dtype, ref.data, ref.dims[:-1], (*strides, c.w.add(down, right)))
+
+
 def lower_reshape(c: Context, op: Op) -> None:
     ref = c.array(op.operands[0])
     c.env[op.result] = ArrayRef(ref.dtype, ref.data, tuple(c.scalar(v) for v in op.operands[1:]), None)

@@ -169,18 +169,12 @@ def product(ctx: Context, array: ArrayRef) -> Number:
     return reduce(ctx, "mul", [array], lambda xs: xs[0], kind)
 
 
-def extremum(ctx: Context, array: ArrayRef, kind: str, node: ast.AST) -> Number:
-    if array.dtype is not F64:
-        ctx.expression(node, f"`{kind}` of an array of integers", "it is not compiled yet")
+def require_elements(ctx: Context, array: ArrayRef, name: str) -> None:
+    """ValueError of the reduction `name`, which has no value for no elements."""
     size = count_of(ctx, array)
     if not (size.low is not None and size.low > 0):
-        name = "maximum" if kind == "max" else "minimum"
-        ctx.guard(
-            ctx.b.igt(size.value, ctx.b.i64(0)),
-            "ValueError",
-            f"zero-size array to reduction operation {name} which has no identity",
-        )
-    return reduce(ctx, kind, [array], lambda xs: xs[0], F64)
+        message = f"zero-size array to reduction operation {name} which has no identity"
+        ctx.guard(ctx.b.igt(size.value, ctx.b.i64(0)), "ValueError", message)
 
 
 # Creation
@@ -274,13 +268,13 @@ def stacked(ctx: Context, parts: Sequence[ArrayRef]) -> ArrayRef:
     return made
 
 
-def require_sizes(ctx: Context, have: Sizes, want: Sizes, message: str) -> None:
-    """ValueError unless they are equal."""
+def require_sizes(ctx: Context, have: Sizes, want: Sizes, message: str, error: str = "ValueError") -> None:
+    """An error unless they are equal."""
     if len(have) != len(want):
-        ctx.guard(False, "ValueError", message)
+        ctx.guard(False, error, message)
     for x, y in zip(have, want, strict=False):
         if not same_size(x, y):
-            ctx.guard(ctx.b.ieq(x.value, y.value), "ValueError", message)
+            ctx.guard(ctx.b.ieq(x.value, y.value), error, message)
 
 
 def copy(ctx: Context, array: ArrayRef, dtype: Scalar | None = None) -> ArrayRef:
@@ -330,7 +324,9 @@ def require_writable(ctx: Context, array: ArrayRef, node: ast.AST) -> None:
                 "Work on a copy of it.",
             )
         case Origin.VIEW:
-            ctx.statement(node, "a store into a broadcast view", "it is read-only in NumPy")
+            ctx.statement(
+                node, "a store into a read-only view", "NumPy refuses it when it runs", "Work on a copy of it."
+            )
 
 
 def storable(ctx: Context, array: ArrayRef, value: Number, node: ast.AST) -> Value:

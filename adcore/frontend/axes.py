@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from adcore.frontend import arith, arrays
 from adcore.frontend.context import Context
-from adcore.frontend.shapes import convert
+from adcore.frontend.folds import folded
 from adcore.frontend.values import ArrayRef, Number
 from adcore.ir.core import Value
 from adcore.ir.types import BOOL, F64, I64, Scalar
@@ -20,9 +20,10 @@ Whole = Callable[[Context, ArrayRef, ast.AST], Number]
 
 
 def over_axes(
-    ctx: Context, array: ArrayRef, axes: Sequence[int], keep: bool, whole: Whole, node: ast.AST, adds: bool
-) -> Number | ArrayRef:
-    """The reduction `whole` over `axes` (ascending); `adds`: it is a sum, whose order is free."""
+    ctx: Context, array: ArrayRef, axes: Sequence[int], keep: bool, whole: Whole, node: ast.AST, adds: bool,
+    kind: Scalar | None = None,
+) -> Number | ArrayRef:  # fmt: skip
+    """The reduction `whole` over `axes` (ascending); `adds`: it is a sum, whose order is free; `kind`: what its results are."""
     if len(axes) == array.rank and not keep:
         return whole(ctx, array, node)
     if adds and array.rank - 1 not in axes:
@@ -30,11 +31,11 @@ def over_axes(
         for axis in reversed(axes):
             made = arrays.along(ctx, made, axis, node)
     else:
-        made = _each(ctx, array, axes, whole, node)
+        made = _each(ctx, array, axes, whole, node, kind or result_kind(whole, array))
     return _with_kept(ctx, made, array, axes) if keep else made
 
 
-def _each(ctx: Context, array: ArrayRef, axes: Sequence[int], whole: Whole, node: ast.AST) -> ArrayRef:
+def _each(ctx: Context, array: ArrayRef, axes: Sequence[int], whole: Whole, node: ast.AST, kind: Scalar) -> ArrayRef:
     """A loop over the axes that stay; one element of the result for each."""
     stay = [k for k in range(array.rank) if k not in axes]
     if not stay:  # keepdims of everything
@@ -58,7 +59,7 @@ def _each(ctx: Context, array: ArrayRef, axes: Sequence[int], whole: Whole, node
 
         b.for_(b.i64(0), part.sizes[axis].value, b.i64(1), [], body)
 
-    made.append(arrays.allocate(ctx, sizes, result_kind(whole, array), None))
+    made.append(arrays.allocate(ctx, sizes, kind, None))
     nest(0, array, [])
     return made[0]
 
@@ -66,8 +67,10 @@ def _each(ctx: Context, array: ArrayRef, axes: Sequence[int], whole: Whole, node
 def result_kind(whole: Whole, array: ArrayRef) -> Scalar:
     if whole in (any_, all_):
         return BOOL
-    if whole in (mean, var, std):
+    if whole is mean:
         return F64
+    if whole in (largest, smallest):
+        return array.dtype
     return I64 if array.dtype is BOOL else array.dtype
 
 
@@ -94,26 +97,25 @@ def prod(ctx: Context, array: ArrayRef, node: ast.AST) -> Number:
 
 
 def largest(ctx: Context, array: ArrayRef, node: ast.AST) -> Number:
-    return arrays.extremum(ctx, array, "max", node)
+    return _extremum(ctx, array, "max")
 
 
 def smallest(ctx: Context, array: ArrayRef, node: ast.AST) -> Number:
-    return arrays.extremum(ctx, array, "min", node)
+    return _extremum(ctx, array, "min")
 
 
-def var(ctx: Context, array: ArrayRef, node: ast.AST) -> Number:
-    m = arrays.mean(ctx, array)
-
-    def squared(xs: Sequence[Number]) -> Number:
-        d = ctx.b.fsub(convert(ctx.b, xs[0], F64), m.value)
-        return Number(ctx.b.fmul(d, d), F64, True)
-
-    summed = arrays.reduce(ctx, "add", [array], squared, F64)
-    return Number(ctx.b.fdiv(summed.value, convert(ctx.b, arrays.count_of(ctx, array), F64)), F64, True)
-
-
-def std(ctx: Context, array: ArrayRef, node: ast.AST) -> Number:
-    return Number(ctx.b.root(var(ctx, array, node).value), F64, True)
+def _extremum(ctx: Context, array: ArrayRef, kind: str) -> Number:
+    """Of bools a bool, of ints an int."""
+    b = ctx.b
+    arrays.require_elements(ctx, array, "maximum" if kind == "max" else "minimum")
+    match array.dtype.name:
+        case "f64":
+            return arrays.reduce(ctx, kind, [array], lambda xs: xs[0], F64)
+        case "bool":
+            return (any_ if kind == "max" else all_)(ctx, array, ast.Pass())
+        case _:
+            start = b.load(array.value, *[b.i64(0)] * array.rank)
+            return Number(folded(ctx, array, start, lambda best, x: b.emit("i" + kind, [best, x])), I64, True)
 
 
 def any_(ctx: Context, array: ArrayRef, node: ast.AST) -> Number:

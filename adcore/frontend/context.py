@@ -166,6 +166,9 @@ class Context:
         return self.frame.scope
 
     def span(self, node: ast.AST) -> Span:
+        """The place of a node; of a node that has none (`HERE`), what is being lowered."""
+        if self.b.span is not None and not hasattr(node, "lineno"):
+            return self.b.span
         return self.scope.source.span_of_node(node)
 
     def text(self, node: ast.AST, limit: int = 60) -> str:

@@ -41,7 +41,7 @@ def load(ctx: Context, array: ArrayRef, items: Sequence[Item], node: ast.AST) ->
         source = _at(ctx, base, _indices(ctx, base, index, shape, before, at, node), before)
         _move(ctx, _at(ctx, made, at, before), source)
 
-    _nest(ctx, shape, each)
+    nest(ctx, shape, each)
     return made
 
 
@@ -70,7 +70,7 @@ def put(ctx: Context, array: ArrayRef, items: Sequence[Item], value: Abstract, n
         target = _at(ctx, base, _indices(ctx, base, index, shape, before, at, node), before)
         _move(ctx, target, _at(ctx, source, at, before) if isinstance(source, ArrayRef) else source)
 
-    _nest(ctx, shape, each)
+    nest(ctx, shape, each)
 
 
 # What is indexed by what
@@ -130,13 +130,13 @@ def _indices(
 # Loops and parts
 
 
-def _nest(ctx: Context, shape: arrays.Sizes, each: Callable[[list[Value]], None], done: tuple[Value, ...] = ()) -> None:
+def nest(ctx: Context, shape: arrays.Sizes, each: Callable[[list[Value]], None], done: tuple[Value, ...] = ()) -> None:
     if len(done) == len(shape):
         each(list(done))
         return
 
     def body(i: Value, _: list[Value]) -> list[Value]:
-        _nest(ctx, shape, each, (*done, i))
+        nest(ctx, shape, each, (*done, i))
         return []
 
     ctx.b.for_(ctx.b.i64(0), shape[len(done)].value, ctx.b.i64(1), [], body)

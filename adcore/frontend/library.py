@@ -6,12 +6,12 @@ CPython does. `ELEMENTWISE` rows are NumPy ufuncs: the same function on a scalar
 
 from __future__ import annotations
 
-import ast
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from adcore.frontend import ufunc_rules as rules
 from adcore.frontend.arith import (
     as_float,
     as_int,
@@ -26,7 +26,7 @@ from adcore.frontend.arith import (
 )
 from adcore.frontend.context import Context
 from adcore.frontend.shapes import convert
-from adcore.frontend.values import Number
+from adcore.frontend.values import HERE, Number
 from adcore.ir.core import Value
 from adcore.ir.types import BOOL, F64, I64
 
@@ -239,7 +239,7 @@ def _int_sign(ctx: Context, xs: Sequence[Number]) -> Number:
 
 def _arithmetic(symbol: str) -> Rule:
     def rule(ctx: Context, xs: Sequence[Number]) -> Number:
-        return binary(ctx, symbol, xs[0], xs[1], ast.Pass(lineno=1, col_offset=0))
+        return binary(ctx, symbol, xs[0], xs[1], HERE)
 
     return rule
 
@@ -255,7 +255,7 @@ def _reciprocal(ctx: Context, xs: Sequence[Number]) -> Number:
 
 
 def _float_power(ctx: Context, xs: Sequence[Number]) -> Number:
-    return power(ctx, as_float(ctx, xs[0]), as_float(ctx, xs[1]), True, ast.Pass(lineno=1, col_offset=0))
+    return power(ctx, as_float(ctx, xs[0]), as_float(ctx, xs[1]), True, HERE)
 
 
 def _comparison(name: str) -> Ufunc:
@@ -313,6 +313,12 @@ ELEMENTWISE: dict[str, Ufunc] = {
     "equal": _comparison("eq"), "not_equal": _comparison("ne"),
     "isnan": _classify("isnan"), "isinf": _classify("isinf"), "isfinite": _classify("isfinite"),
     "logical_and": _logical("and_"), "logical_or": _logical("or_"), "logical_xor": _logical("xor"), "logical_not": Ufunc(1, _logical_not),
+    "logaddexp": _op("logaddexp", 2), "logaddexp2": _op("logaddexp2", 2), "sinc": _op("sinc"), "heaviside": Ufunc(2, rules.heaviside),
+    "bitwise_and": Ufunc(2, rules.bits("&")), "bitwise_or": Ufunc(2, rules.bits("|")), "bitwise_xor": Ufunc(2, rules.bits("^")),
+    "left_shift": Ufunc(2, rules.bits("<<")), "right_shift": Ufunc(2, rules.bits(">>")), "bitwise_left_shift": Ufunc(2, rules.bits("<<")),
+    "bitwise_right_shift": Ufunc(2, rules.bits(">>")), "invert": Ufunc(1, rules.invert), "bitwise_not": Ufunc(1, rules.invert),
+    "bitwise_invert": Ufunc(1, rules.invert), "fmax": Ufunc(2, rules.other_than_nan("fmax", "imax")), "fmin": Ufunc(2, rules.other_than_nan("fmin", "imin")),
+    "signbit": Ufunc(1, rules.signbit), "isposinf": Ufunc(1, rules.infinite(1.0)), "isneginf": Ufunc(1, rules.infinite(-1.0)),
     "where": Ufunc(3, where), "clip": Ufunc(3, _clip),
     "deg2rad": _scale(math.pi / 180.0), "radians": _scale(math.pi / 180.0), "rad2deg": _scale(180.0 / math.pi), "degrees": _scale(180.0 / math.pi),
 }  # fmt: skip

@@ -12,6 +12,7 @@ from typing import NoReturn
 
 from adcore.edits import Fix
 from adcore.frontend import arrays, remedies, signatures
+from adcore.frontend.arith import common_kind
 from adcore.frontend.context import Context
 from adcore.frontend.errors import Reject
 from adcore.frontend.fixes import near_keyword
@@ -126,6 +127,11 @@ def numbers(ctx: Context, call: NumpyCall, values: Sequence[Abstract]) -> list[N
     return [value for value in values if isinstance(value, Number)]
 
 
+def kind_of(*values: Number | ArrayRef) -> Scalar:
+    """The common kind of numbers and arrays."""
+    return common_kind(*(Number(v.value, v.dtype if isinstance(v, ArrayRef) else v.kind) for v in values))
+
+
 def axes_argument(ctx: Context, call: NumpyCall, array: ArrayRef) -> list[int]:
     """The axes of a reduction, ascending."""
     axis = call.get(1, "axis")
@@ -142,6 +148,26 @@ def axes_argument(ctx: Context, call: NumpyCall, array: ArrayRef) -> list[int]:
     if len(set(found)) != len(found):
         wrong(ctx, call, "an `axis` is named twice")
     return sorted(found)
+
+
+def int_argument(ctx: Context, call: NumpyCall, position: int, name: str, default: int) -> Number:
+    """An argument that is an int."""
+    value = call.get(position, name)
+    if value is None:
+        return ctx.number(default)
+    if not isinstance(value, Number) or value.kind is not I64:
+        wrong(ctx, call, f"`{name}` must be an int")
+    return value
+
+
+def axis_argument(ctx: Context, call: NumpyCall, position: int, rank: int, default: int, name: str = "axis") -> int:
+    """An axis that is known when the text is compiled."""
+    value = int_argument(ctx, call, position, name, default).const
+    if not isinstance(value, int):
+        refuse(ctx, call.node, f"the `{name}` must be a constant")
+    if not -rank <= value < rank:
+        wrong(ctx, call, f"`{name}` {value} is outside {rank} dimension{'s' if rank > 1 else ''}")
+    return value % rank
 
 
 def flag_argument(ctx: Context, call: NumpyCall, name: str) -> bool:

@@ -7,22 +7,23 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from adcore.frontend import arith, arrays, axes, library
+from adcore.frontend import arith, arrays, library
 from adcore.frontend.context import Context
 from adcore.frontend.loops import range_length
 from adcore.frontend.numpy_arguments import (
     NumpyCall,
     Row,
     array_argument,
-    axes_argument,
     check,
     dtype_argument,
-    flag_argument,
     numbers,
     operand,
     refuse,
     wrong,
 )
+from adcore.frontend.numpy_building import BUILDING
+from adcore.frontend.numpy_ordering import ORDERING, ORDERING_METHODS
+from adcore.frontend.numpy_reductions import MORE_REDUCTIONS, REDUCTIONS
 from adcore.frontend.numpy_shapes import SHAPING, SHAPING_METHODS
 from adcore.frontend.products import outer, product
 from adcore.frontend.shapes import convert, size_number
@@ -226,28 +227,7 @@ def _linspace(ctx: Context, call: NumpyCall) -> Abstract:
     return ArrayRef(value, F64, (size,))
 
 
-# Reductions
-
-
-def _reduction(whole: axes.Whole, adds: bool = False) -> Callable[[Context, NumpyCall], Abstract]:
-    def run(ctx: Context, call: NumpyCall) -> Abstract:
-        array = array_argument(ctx, call)
-        return axes.over_axes(
-            ctx, array, axes_argument(ctx, call, array), flag_argument(ctx, call, "keepdims"), whole, call.node, adds
-        )
-
-    return run
-
-
-def _mean(ctx: Context, call: NumpyCall) -> Abstract:
-    """A sum divided once, so that memory is read in order along any axis."""
-    array = array_argument(ctx, call)
-    over = axes_argument(ctx, call, array)
-    if len(over) == array.rank:
-        return _reduction(axes.mean)(ctx, call)
-    summed = axes.over_axes(ctx, array, over, flag_argument(ctx, call, "keepdims"), axes.total, call.node, True)
-    count = arrays.count_of(ctx, ArrayRef(array.value, array.dtype, tuple(array.sizes[k] for k in over)))
-    return arrays.elementwise(ctx, lambda xs: arith.binary(ctx, "/", xs[0], xs[1], call.node), [summed, count])
+# Products
 
 
 def _dot(ctx: Context, call: NumpyCall) -> Abstract:
@@ -361,17 +341,8 @@ def _clip_method(ctx: Context, call: NumpyCall) -> Abstract:
     return arrays.elementwise(ctx, lambda xs: library.ELEMENTWISE["clip"].rule(ctx, xs), operands)
 
 
-_max, _min = _reduction(axes.largest), _reduction(axes.smallest)
-_OVER = ("axis", "keepdims")
-_REDUCTIONS: dict[str, Row] = {
-    "sum": (1, 2, _OVER, _reduction(axes.total, adds=True)), "mean": (1, 2, _OVER, _mean), "prod": (1, 2, _OVER, _reduction(axes.prod)),
-    "max": (1, 2, _OVER, _max), "min": (1, 2, _OVER, _min), "var": (1, 2, _OVER, _reduction(axes.var)), "std": (1, 2, _OVER, _reduction(axes.std)),
-    "any": (1, 2, _OVER, _reduction(axes.any_)), "all": (1, 2, _OVER, _reduction(axes.all_)),
-}  # fmt: skip
-
 FUNCTIONS: dict[str, Row] = {
-    **_REDUCTIONS, **SHAPING,
-    "amax": (1, 2, _OVER, _max), "amin": (1, 2, _OVER, _min),
+    **REDUCTIONS, **MORE_REDUCTIONS, **SHAPING, **BUILDING, **ORDERING,
     "array": (1, 2, ("dtype",), _array), "asarray": (1, 2, ("dtype",), _array),
     "zeros": (1, 2, ("shape", "dtype"), _filled_with(0.0)), "ones": (1, 2, ("shape", "dtype"), _filled_with(1.0)),
     "empty": (1, 2, ("shape", "dtype"), _filled_with(None)), "full": (2, 3, ("shape", "fill_value", "dtype"), _full),
@@ -386,7 +357,7 @@ FUNCTIONS: dict[str, Row] = {
 }  # fmt: skip
 
 METHODS: dict[str, Row] = {
-    **_REDUCTIONS, **SHAPING_METHODS,
+    **REDUCTIONS, **SHAPING_METHODS, **ORDERING_METHODS,
     "dot": (2, 2, (), _dot), "copy": (1, 1, (), _copy), "flatten": (1, 1, (), _flatten), "ravel": (1, 1, (), _ravel),
     "reshape": (2, 7, (), _reshape), "astype": (2, 2, ("dtype",), _astype), "fill": (2, 2, (), _fill_method),
     "clip": (3, 3, (), _clip_method),

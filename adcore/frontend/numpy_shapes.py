@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from functools import partial
 
-from adcore.frontend import arrays, rearrange
+from adcore.frontend import arrays, axes, rearrange
 from adcore.frontend.context import Context
 from adcore.frontend.indexing import transposed
 from adcore.frontend.numpy_arguments import (
@@ -13,34 +14,17 @@ from adcore.frontend.numpy_arguments import (
     Row,
     array_argument,
     axes_argument,
+    axis_argument,
     dtype_argument,
+    flag_argument,
+    int_argument,
     numbers,
     operand,
     refuse,
     wrong,
 )
 from adcore.frontend.values import Abstract, ArrayRef, NoneValue, Number, TupleOf
-from adcore.ir.types import BOOL, F64, I64
-
-
-def _int(ctx: Context, call: NumpyCall, position: int, name: str, default: int) -> Number:
-    """An argument that is an int."""
-    value = call.get(position, name)
-    if value is None:
-        return ctx.number(default)
-    if not isinstance(value, Number) or value.kind is not I64:
-        wrong(ctx, call, f"`{name}` must be an int")
-    return value
-
-
-def _axis(ctx: Context, call: NumpyCall, position: int, rank: int, default: int, name: str = "axis") -> int:
-    """An axis that is known when the text is compiled."""
-    value = _int(ctx, call, position, name, default).const
-    if not isinstance(value, int):
-        refuse(ctx, call.node, f"the `{name}` must be a constant")
-    if not -rank <= value < rank:
-        wrong(ctx, call, f"`{name}` {value} is outside {rank} dimension{'s' if rank > 1 else ''}")
-    return value % rank
+from adcore.ir.types import F64, I64
 
 
 def _vector(ctx: Context, call: NumpyCall) -> ArrayRef:
@@ -70,12 +54,12 @@ def _flip(ctx: Context, call: NumpyCall) -> Abstract:
 
 
 def _roll(ctx: Context, call: NumpyCall) -> Abstract:
-    array, shift = array_argument(ctx, call), _int(ctx, call, 1, "shift", 0)
+    array, shift = array_argument(ctx, call), int_argument(ctx, call, 1, "shift", 0)
     if array.rank > 1 and call.get(2, "axis") is None:
         ctx.expression(
             call.node, "`np.roll` of a matrix without an axis", "it rolls the flattened matrix", "Name the `axis`."
         )
-    return rearrange.roll(ctx, array, shift, _axis(ctx, call, 2, array.rank, 0))
+    return rearrange.roll(ctx, array, shift, axis_argument(ctx, call, 2, array.rank, 0))
 
 
 def _transpose(ctx: Context, call: NumpyCall) -> Abstract:
@@ -95,7 +79,7 @@ def _transpose(ctx: Context, call: NumpyCall) -> Abstract:
 
 def _swapaxes(ctx: Context, call: NumpyCall) -> Abstract:
     array = array_argument(ctx, call)
-    one, other = (_axis(ctx, call, k, array.rank, 0, f"axis{k}") for k in (1, 2))
+    one, other = (axis_argument(ctx, call, k, array.rank, 0, f"axis{k}") for k in (1, 2))
     order = list(range(array.rank))
     order[one], order[other] = other, one
     return rearrange.permuted(ctx, array, order)
@@ -103,7 +87,10 @@ def _swapaxes(ctx: Context, call: NumpyCall) -> Abstract:
 
 def _moveaxis(ctx: Context, call: NumpyCall) -> Abstract:
     array = array_argument(ctx, call)
-    source, target = _axis(ctx, call, 1, array.rank, 0, "source"), _axis(ctx, call, 2, array.rank, 0, "destination")
+    source, target = (
+        axis_argument(ctx, call, 1, array.rank, 0, "source"),
+        axis_argument(ctx, call, 2, array.rank, 0, "destination"),
+    )
     order = [k for k in range(array.rank) if k != source]
     order.insert(target, source)
     return rearrange.permuted(ctx, array, order)
@@ -113,7 +100,7 @@ def _expand_dims(ctx: Context, call: NumpyCall) -> Abstract:
     array = array_argument(ctx, call)
     if array.rank == arrays.LARGEST_RANK:
         refuse(ctx, call.node, f"arrays have at most {arrays.LARGEST_RANK} dimensions")
-    return rearrange.expanded(ctx, array, _axis(ctx, call, 1, array.rank + 1, 0), call.node)
+    return rearrange.expanded(ctx, array, axis_argument(ctx, call, 1, array.rank + 1, 0), call.node)
 
 
 def _squeeze(ctx: Context, call: NumpyCall) -> Abstract:
@@ -130,30 +117,39 @@ def _squeeze(ctx: Context, call: NumpyCall) -> Abstract:
 
 
 def _triangle(upper: bool) -> Callable[[Context, NumpyCall], Abstract]:
-    return lambda ctx, call: rearrange.triangle(ctx, _matrix(ctx, call), _int(ctx, call, 1, "k", 0), upper)
+    return lambda ctx, call: rearrange.triangle(ctx, _matrix(ctx, call), int_argument(ctx, call, 1, "k", 0), upper)
 
 
 def _eye(ctx: Context, call: NumpyCall) -> Abstract:
-    rows = arrays.length(ctx, _int(ctx, call, 0, "N", 0), call.text_of(0, "N"), "`np.eye`")
+    rows = arrays.length(ctx, int_argument(ctx, call, 0, "N", 0), call.text_of(0, "N"), "`np.eye`")
     given = call.get(1, "M") if call.name == "eye" else None
     columns = (
         rows
         if given is None or isinstance(given, NoneValue)
         else arrays.length(ctx, given, call.text_of(1, "M"), "`np.eye`")
     )
-    k = _int(ctx, call, 2, "k", 0) if call.name == "eye" else ctx.number(0)
+    k = int_argument(ctx, call, 2, "k", 0) if call.name == "eye" else ctx.number(0)
     return rearrange.eye(ctx, rows, columns, k, dtype_argument(ctx, call, 3 if call.name == "eye" else 1, F64))
 
 
 def _diag(ctx: Context, call: NumpyCall) -> Abstract:
-    array, k = array_argument(ctx, call), _int(ctx, call, 1, "k", 0)
-    if array.rank == 1 and call.name == "diag":
+    array, k = array_argument(ctx, call), int_argument(ctx, call, 1, "k", 0)
+    if array.rank == 1:
         return rearrange.diagonal_matrix(ctx, array, k)
     return rearrange.diagonal(ctx, _matrix(ctx, call), k)
 
 
-def _trace(ctx: Context, call: NumpyCall) -> Abstract:
-    return arrays.total(ctx, rearrange.diagonal(ctx, _matrix(ctx, call), _int(ctx, call, 1, "offset", 0)))
+def _diagonal(ctx: Context, call: NumpyCall) -> Abstract:
+    array, offset = array_argument(ctx, call), int_argument(ctx, call, 1, "offset", 0)
+    if array.rank < 2:
+        wrong(ctx, call, "its array must have two dimensions")
+    one, other = (axis_argument(ctx, call, 2 + k, array.rank, k, f"axis{k + 1}") for k in (0, 1))
+    if one == other:
+        wrong(ctx, call, "`axis1` and `axis2` cannot be the same")
+    made = rearrange.diagonal(ctx, array, offset, (one, other))
+    if call.name == "diagonal":
+        return made
+    return axes.over_axes(ctx, made, [made.rank - 1], False, axes.total, call.node, True)
 
 
 # Several into one
@@ -177,7 +173,7 @@ def _joined(ctx: Context, call: NumpyCall, parts: list[ArrayRef], axis: int) -> 
 
 def _concatenate(ctx: Context, call: NumpyCall) -> Abstract:
     parts = _parts(ctx, call)
-    return _joined(ctx, call, parts, _axis(ctx, call, 1, parts[0].rank, 0))
+    return _joined(ctx, call, parts, axis_argument(ctx, call, 1, parts[0].rank, 0))
 
 
 def _hstack(ctx: Context, call: NumpyCall) -> Abstract:
@@ -196,35 +192,35 @@ def _stack(ctx: Context, call: NumpyCall) -> Abstract:
     if len({part.rank for part in parts}) > 1:
         ctx.guard(False, "ValueError", "all input arrays must have the same shape")
         return parts[0]
-    return rearrange.stacked(ctx, parts, _axis(ctx, call, 1, parts[0].rank + 1, 0), call.node)
+    return rearrange.stacked(ctx, parts, axis_argument(ctx, call, 1, parts[0].rank + 1, 0), call.node)
 
 
 # Along a vector
 
 
-def _cumsum(ctx: Context, call: NumpyCall) -> Abstract:
-    array = _vector(ctx, call)
-    kind = I64 if array.dtype is BOOL else array.dtype
-    b = ctx.b
-    adds = call.name == "cumsum"
-    step = (b.fadd if adds else b.fmul) if kind is F64 else (b.iadd if adds else b.imul)
-    start = b.const(0.0 if adds else 1.0) if kind is F64 else b.i64(0 if adds else 1)
-    return rearrange.running(ctx, array, kind, step, start)
-
-
-def _diff(ctx: Context, call: NumpyCall) -> Abstract:
-    array = _vector(ctx, call)
-    if array.dtype is BOOL:
-        wrong(ctx, call, "its array must hold numbers")
-    return rearrange.differences(ctx, array, call.node)
+def _running(ctx: Context, call: NumpyCall) -> Abstract:
+    """`np.cumsum` and `np.cumprod`; without an axis, of all elements in order."""
+    array, axis = array_argument(ctx, call), call.get(1, "axis")
+    if axis is None or isinstance(axis, NoneValue):
+        return rearrange.running(ctx, rearrange.flat(ctx, array), 0, call.name.removeprefix("cum"))
+    return rearrange.running(ctx, array, axis_argument(ctx, call, 1, array.rank, 0), call.name.removeprefix("cum"))
 
 
 def _place(largest: bool) -> Callable[[Context, NumpyCall], Abstract]:
-    return lambda ctx, call: rearrange.place_of_extremum(ctx, _vector(ctx, call), largest)
+    def whole(ctx: Context, array: ArrayRef, node: ast.AST) -> Number:
+        return rearrange.place_of_extremum(ctx, rearrange.flat(ctx, array), largest)
+
+    def place(ctx: Context, call: NumpyCall) -> Abstract:
+        array, axis = array_argument(ctx, call), call.get(1, "axis")
+        everything = axis is None or isinstance(axis, NoneValue)
+        over = list(range(array.rank)) if everything else [axis_argument(ctx, call, 1, array.rank, 0)]
+        return axes.over_axes(ctx, array, over, flag_argument(ctx, call, "keepdims"), whole, call.node, False, I64)
+
+    return place
 
 
 def _repeat(ctx: Context, call: NumpyCall) -> Abstract:
-    return rearrange.repeated(ctx, _vector(ctx, call), _int(ctx, call, 1, "repeats", 1), call.name == "repeat")
+    return rearrange.repeated(ctx, _vector(ctx, call), int_argument(ctx, call, 1, "repeats", 1), call.name == "repeat")
 
 
 _TRANSPOSES: dict[str, Row] = {"transpose": (1, 7, ("axes",), _transpose), "swapaxes": (3, 3, (), _swapaxes)}
@@ -235,11 +231,11 @@ SHAPING: dict[str, Row] = {
     "expand_dims": (2, 2, ("axis",), _expand_dims), "squeeze": (1, 2, ("axis",), _squeeze),
     "triu": (1, 2, ("k",), _triangle(True)), "tril": (1, 2, ("k",), _triangle(False)),
     "eye": (1, 4, ("N", "M", "k", "dtype"), _eye), "identity": (1, 2, ("dtype",), _eye),
-    "diag": (1, 2, ("k",), _diag), "diagonal": (1, 2, (), _diag), "trace": (1, 2, ("offset",), _trace),
+    "diag": (1, 2, ("k",), _diag), "diagonal": (1, 4, ("offset", "axis1", "axis2"), _diagonal), "trace": (1, 4, ("offset", "axis1", "axis2"), _diagonal),
     "concatenate": (1, 2, ("axis",), _concatenate), "hstack": (1, 1, (), _hstack), "stack": (1, 2, ("axis",), _stack),
     "vstack": (1, 1, (), partial(_rows, axis=0)), "column_stack": (1, 1, (), partial(_rows, axis=1)),
-    "cumsum": (1, 1, (), _cumsum), "cumprod": (1, 1, (), _cumsum), "diff": (1, 1, (), _diff),
-    "argmax": (1, 1, (), _place(True)), "argmin": (1, 1, (), _place(False)),
+    "cumsum": (1, 2, ("axis",), _running), "cumprod": (1, 2, ("axis",), _running),
+    "argmax": (1, 2, ("axis", "keepdims"), _place(True)), "argmin": (1, 2, ("axis", "keepdims"), _place(False)),
     "repeat": (2, 2, ("repeats",), _repeat), "tile": (2, 2, ("reps",), _repeat),
 }  # fmt: skip
 

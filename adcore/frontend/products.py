@@ -44,9 +44,9 @@ def product(ctx: Context, a: ArrayRef, b: ArrayRef, name: str, node: ast.AST) ->
         case 1, 1:
             return _dot(ctx, a, b)
         case 2, 1:
-            return _each(ctx, a, a.sizes[0], 0, lambda row: _dot(ctx, row, b), _kind(a, b))
+            return _each(ctx, a, a.sizes[0], 0, lambda row: _dot(ctx, row, b), product_kind(a, b))
         case 1, 2:
-            return _each(ctx, b, b.sizes[1], 1, lambda column: _dot(ctx, a, column), _kind(a, b))
+            return _each(ctx, b, b.sizes[1], 1, lambda column: _dot(ctx, a, column), product_kind(a, b))
         case _:
             return _matrices(ctx, a, b)
 
@@ -54,7 +54,7 @@ def product(ctx: Context, a: ArrayRef, b: ArrayRef, name: str, node: ast.AST) ->
 def _batch(ctx: Context, a: ArrayRef, b: ArrayRef, node: ast.AST) -> ArrayRef:
     """`a @ b` of stacks of matrices: one product for each, leading axes broadcast together."""
     lead = broadcast_sizes(ctx, a.sizes[:-2], b.sizes[:-2])
-    kind, at = _kind(a, b), ctx.b
+    kind, at = product_kind(a, b), ctx.b
     tail = (*a.sizes[-2:-1], *(b.sizes[-1:] if b.rank > 1 else ()))
     made = allocate(ctx, (*lead, *tail), kind, None)
 
@@ -91,12 +91,20 @@ def outer(ctx: Context, a: ArrayRef, b: ArrayRef, node: ast.AST) -> ArrayRef:
     if (a.rank, b.rank) != (1, 1):
         ctx.expression(node, "`np.outer` of matrices", "it is compiled for vectors")
     column = view(ctx, a, [*complete(ctx, a, [], node), Marker.NEW], node)
-    made = elementwise(ctx, lambda xs: _multiply(ctx, xs, _kind(a, b)), [column, b])
+    made = elementwise(ctx, lambda xs: _multiply(ctx, xs, product_kind(a, b)), [column, b])
     assert isinstance(made, ArrayRef)
     return made
 
 
-def _kind(a: ArrayRef, b: ArrayRef) -> Scalar:
+def multiplied(ctx: Context, a: Number | ArrayRef, b: Number | ArrayRef) -> Number | ArrayRef:
+    """`a * b`, broadcast."""
+    return elementwise(
+        ctx, lambda xs: _multiply(ctx, xs, I64 if common_kind(*xs) is BOOL else common_kind(*xs)), [a, b]
+    )
+
+
+def product_kind(a: ArrayRef, b: ArrayRef) -> Scalar:
+    """The kind of the sums of their products: of bools, an int."""
     kind = common_kind(Number(a.value, a.dtype), Number(b.value, b.dtype))
     return I64 if kind is BOOL else kind
 
@@ -107,7 +115,7 @@ def _multiply(ctx: Context, xs: Sequence[Number], kind: Scalar) -> Number:
 
 
 def _dot(ctx: Context, a: ArrayRef, b: ArrayRef) -> Number:
-    kind = _kind(a, b)
+    kind = product_kind(a, b)
     return reduce(ctx, "add", [a, b], lambda xs: _multiply(ctx, xs, kind), kind)
 
 
@@ -128,7 +136,7 @@ def _each(
 
 def _matrices(ctx: Context, a: ArrayRef, b: ArrayRef) -> ArrayRef:
     """Rows of `a` with columns of `b`, which are made contiguous first."""
-    kind = _kind(a, b)
+    kind = product_kind(a, b)
     columns = copy(ctx, transposed(ctx, b), kind)
     made = allocate(ctx, (a.sizes[0], b.sizes[1]), kind, None)
     at = ctx.b

@@ -12,7 +12,7 @@ from adcore.frontend import arith, arrays
 from adcore.frontend.context import Context
 from adcore.frontend.indexing import Marker, Sliced, part, view
 from adcore.frontend.shapes import convert, size_number
-from adcore.frontend.values import ArrayRef, Number
+from adcore.frontend.values import ArrayRef, Number, Origin
 from adcore.ir.core import Value
 from adcore.ir.types import BOOL, F64, I64, Scalar
 
@@ -23,12 +23,12 @@ def _zero(ctx: Context, kind: Scalar) -> Value:
     return ctx.b.const(ZERO[kind], kind)
 
 
-def _assign(ctx: Context, target: ArrayRef, source: ArrayRef) -> None:
+def assign(ctx: Context, target: ArrayRef, source: ArrayRef) -> None:
     same = source if source.dtype is target.dtype else arrays.copy(ctx, source, target.dtype)
     ctx.b.op("assign", [target.value, same.value], {"mode": "set"}, [])
 
 
-def _piece(ctx: Context, array: ArrayRef, axis: int, start: Value, size: Number) -> ArrayRef:
+def piece(ctx: Context, array: ArrayRef, axis: int, start: Value, size: Number) -> ArrayRef:
     """`size` parts along an axis from `start` on: in range by construction."""
     b = ctx.b
     numbers = [
@@ -57,7 +57,7 @@ def roll(ctx: Context, array: ArrayRef, shift: Number, axis: int) -> ArrayRef:
     k = b.imod(shift.value, b.imax(size, b.i64(1)))
     front, rest = size_number(k), size_number(b.isub(size, k))
     for target, source, n in ((k, b.i64(0), rest), (b.i64(0), rest.value, front)):
-        _assign(ctx, _piece(ctx, made, axis, target, n), _piece(ctx, array, axis, source, n))
+        assign(ctx, piece(ctx, made, axis, target, n), piece(ctx, array, axis, source, n))
     return made
 
 
@@ -67,6 +67,31 @@ def permuted(ctx: Context, array: ArrayRef, axes: Sequence[int]) -> ArrayRef:
         return array
     sizes = tuple(array.sizes[k] for k in axes)
     return ArrayRef(ctx.b.permute(array.value, axes=tuple(axes)), array.dtype, sizes, array.origin, array.name)
+
+
+def flat(ctx: Context, array: ArrayRef) -> ArrayRef:
+    """A vector of all elements, in a copy where there is more than one axis."""
+    if array.rank == 1:
+        return array
+    made, size = arrays.copy(ctx, array), arrays.count_of(ctx, array)
+    return ArrayRef(ctx.b.reshape(made.value, size.value), array.dtype, (size,))
+
+
+def lanes(ctx: Context, of: Sequence[ArrayRef], axis: int, each: Callable[[list[ArrayRef]], None]) -> None:
+    """`each` gets the vectors along `axis` of arrays that have the same other axes, for each place on those."""
+
+    def level(views: list[ArrayRef]) -> None:
+        if views[0].rank == 1:
+            each(views)
+            return
+
+        def body(i: Value, _: list[Value]) -> list[Value]:
+            level([part(ctx, view, i) for view in views])
+            return []
+
+        ctx.b.for_(ctx.b.i64(0), views[0].sizes[0].value, ctx.b.i64(1), [], body)
+
+    level([permuted(ctx, array, [*(k for k in range(array.rank) if k != axis), axis]) for array in of])
 
 
 def expanded(ctx: Context, array: ArrayRef, axis: int, node: ast.AST) -> ArrayRef:
@@ -114,22 +139,20 @@ def eye(ctx: Context, rows: Number, columns: Number, k: Number, kind: Scalar) ->
     return ArrayRef(value, kind, (rows, columns))
 
 
-def diagonal(ctx: Context, array: ArrayRef, k: Number) -> ArrayRef:
-    """`np.diag` of a matrix: a copy of diagonal k."""
+def diagonal(ctx: Context, array: ArrayRef, k: Number, axes: tuple[int, int] = (0, 1)) -> ArrayRef:
+    """`np.diagonal`: a read-only view of diagonal k of two axes, as the last axis."""
     b = ctx.b
-    zero = b.i64(0)
+    zero, one = b.i64(0), b.i64(1)
+    array = permuted(ctx, array, [*(a for a in range(array.rank) if a not in axes), *axes])
     row = b.imax(b.isub(zero, k.value), zero)
     column = b.imax(k.value, zero)
-    rows, columns = (size.value for size in array.sizes)
+    rows, columns = (size.value for size in array.sizes[-2:])
     count = size_number(b.imax(b.imin(b.isub(rows, row), b.isub(columns, column)), zero))
-    made = arrays.allocate(ctx, (count,), array.dtype, None)
-
-    def body(i: Value, _: list[Value]) -> list[Value]:
-        b.op("store", [made.value, i, b.load(array.value, b.iadd(row, i), b.iadd(column, i))], {}, [])
-        return []
-
-    b.for_(zero, count.value, b.i64(1), [], body)
-    return made
+    if k.const == 0 and arrays.same_size(*array.sizes[-2:]):
+        return ArrayRef(b.diagonal(array.value), array.dtype, array.sizes[:-1], Origin.VIEW)
+    lead = [v for size in array.sizes[:-2] for v in (zero, size.value, one)]
+    square = b.slice(array.value, *lead, row, count.value, one, column, count.value, one)
+    return ArrayRef(b.diagonal(square), array.dtype, (*array.sizes[:-2], count), Origin.VIEW)
 
 
 def diagonal_matrix(ctx: Context, array: ArrayRef, k: Number) -> ArrayRef:
@@ -167,7 +190,7 @@ def joined(ctx: Context, parts: Sequence[ArrayRef], axis: int) -> ArrayRef:
     made = arrays.allocate(ctx, sizes, kind, None)
     offset = b.i64(0)
     for array in parts:
-        _assign(ctx, _piece(ctx, made, axis, offset, array.sizes[axis]), array)
+        assign(ctx, piece(ctx, made, axis, offset, array.sizes[axis]), array)
         offset = b.iadd(offset, array.sizes[axis].value)
     return made
 
@@ -179,33 +202,34 @@ def stacked(ctx: Context, parts: Sequence[ArrayRef], axis: int, node: ast.AST) -
     return joined(ctx, [expanded(ctx, array, axis, node) for array in parts], axis)
 
 
-# Along a vector
+# Along an axis
 
 
-def running(
-    ctx: Context, array: ArrayRef, kind: Scalar, step: Callable[[Value, Value], Value], start: Value
-) -> ArrayRef:
-    """`np.cumsum` and `np.cumprod` of a vector."""
-    made = arrays.allocate(ctx, array.sizes, kind, None)
+def running(ctx: Context, array: ArrayRef, axis: int, kind: str) -> ArrayRef:
+    """Along an axis, all elements so far together: their sum, their prod, their max or min."""
     b = ctx.b
+    dtype = I64 if array.dtype is BOOL else array.dtype
+    real = dtype is F64
+    names = {"sum": ("fadd", "iadd"), "prod": ("fmul", "imul"), "max": ("fmax", "imax"), "min": ("fmin", "imin")}
+    op = names[kind][0 if real else 1]
+    first = 1 if kind == "prod" else 0
+    made = arrays.allocate(ctx, array.sizes, dtype, None)
 
-    def body(i: Value, carried: list[Value]) -> list[Value]:
-        item = convert(b, Number(b.load(array.value, i), array.dtype), kind)
-        total = step(carried[0], item)
-        b.op("store", [made.value, i, total], {}, [])
-        return [total]
+    def lane(views: list[ArrayRef]) -> None:
+        source, target = views
 
-    b.for_(b.i64(0), array.sizes[0].value, b.i64(1), [start], body)
-    return made
+        def body(i: Value, carried: list[Value]) -> list[Value]:
+            item = convert(b, Number(b.load(source.value, i), source.dtype), dtype)
+            so_far = b.emit(op, [carried[0], item])
+            if kind in ("max", "min"):
+                so_far = b.select(b.ieq(i, b.i64(0)), item, so_far)
+            b.op("store", [target.value, i, so_far], {}, [])
+            return [so_far]
 
+        start = b.f64(float(first)) if real else b.i64(first)
+        b.for_(b.i64(0), source.sizes[0].value, b.i64(1), [start], body)
 
-def differences(ctx: Context, array: ArrayRef, node: ast.AST) -> ArrayRef:
-    """`np.diff` of a vector."""
-    later, earlier = (
-        view(ctx, array, [Sliced(low, high)], node) for low, high in ((ctx.number(1), None), (None, ctx.number(-1)))
-    )
-    made = arrays.elementwise(ctx, lambda xs: arith.binary(ctx, "-", xs[0], xs[1], node), [later, earlier])
-    assert isinstance(made, ArrayRef)
+    lanes(ctx, [array, made], axis, lane)
     return made
 
 
@@ -241,6 +265,6 @@ def repeated(ctx: Context, array: ArrayRef, count: Number, each: bool) -> ArrayR
     inner, outer = (count, n) if each else (n, count)
     made = arrays.allocate(ctx, (outer, inner), array.dtype, None)
     row = view(ctx, array, [Sliced(), Marker.NEW] if each else [Marker.NEW, Sliced()], ast.Pass())
-    _assign(ctx, made, ArrayRef(arrays.stretched(ctx, row, made.sizes), array.dtype, made.sizes))
+    assign(ctx, made, ArrayRef(arrays.stretched(ctx, row, made.sizes), array.dtype, made.sizes))
     size = size_number(b.imul(n.value, count.value))
     return ArrayRef(b.reshape(made.value, size.value), array.dtype, (size,))

@@ -178,6 +178,8 @@ Abstract: TypeAlias = (
 )
 
 NONE = NoneValue()
+HERE = ast.Pass()
+"""Where rules that see no text say that something is wrong: at what is being lowered."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -158,6 +158,8 @@ def dim_of(array: Value, axis: int, depth: int = DEPTH) -> Formula:
                 return dim_of(op.operands[0], axis if axis < op.attrs["axis"] else axis + 1, depth - 1)
             case "permute":
                 return dim_of(op.operands[0], op.attrs["axes"][axis], depth - 1)
+            case "diagonal":
+                return dim_of(op.operands[0], axis, depth - 1)
     known = array.type.dims[axis]
     if isinstance(known, int):
         return Number(known)

@@ -243,6 +243,14 @@ class Machine:
     def op_permute(self, op: Op, args: list[Any], env: dict[Value, Any]) -> list[Any]:
         return [args[0].transpose(op.attrs["axes"])]
 
+    def op_diagonal(self, op: Op, args: list[Any], env: dict[Value, Any]) -> list[Any]:
+        (array,) = args
+        *lead, n, m = array.shape
+        if n != m:
+            return [Poison(f"diagonal of {array.shape}")]
+        *strides, down, right = array.strides
+        return [as_strided(array, (*lead, n), (*strides, down + right))]
+
     def op_reshape(self, op: Op, args: list[Any], env: dict[Value, Any]) -> list[Any]:
         array, shape = args[0], tuple(args[1:])
         if not array.flags.c_contiguous or array.size != int(np.prod(shape)):

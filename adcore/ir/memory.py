@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from adcore.ir.core import Function, Op, Region, Value, carried_ends, carried_inits, carried_params
 from adcore.ir.types import Array
 
-VIEWS = frozenset({"slice", "broadcast", "index", "permute", "reshape"})
+VIEWS = frozenset({"slice", "broadcast", "index", "permute", "diagonal", "reshape"})
 WRITES = frozenset({"store", "accum", "assign"})
 
 

@@ -86,6 +86,13 @@ def _permute(types: Sequence[Type], attrs: dict[str, Any]) -> list[Type]:
     return [Array(array.dtype, tuple(array.dims[k] for k in axes), "strided")]
 
 
+def _diagonal(types: Sequence[Type], attrs: dict[str, Any]) -> list[Type]:
+    array = _array(types[0])
+    if len(types) != 1 or array.rank < 2:
+        raise TypeError(f"no two axes in {array}")
+    return [Array(array.dtype, array.dims[:-1], "strided")]
+
+
 def _reshape(types: Sequence[Type], attrs: dict[str, Any]) -> list[Type]:
     array = _array(types[0])
     _indices(types[1:], len(types) - 1)
@@ -123,6 +130,7 @@ _row("slice", "view: per axis start, size, step", Effect.PURE, _slice)
 _row("broadcast", "view of the given dims: new axes in front, axes of size 1 repeated", Effect.PURE, _broadcast)
 _row("index", "view: axis {axis} dropped, at a fixed index", Effect.PURE, _index)
 _row("permute", "view: the axes in the order {axes}", Effect.PURE, _permute)
+_row("diagonal", "view: the last two axes, of one size, as one along their diagonal", Effect.PURE, _diagonal)
 _row(
     "reshape",
     "view of the given dims over the elements of a contiguous array, in row-major order",

@@ -140,6 +140,8 @@ class _Folder(Rewriter):
             return self.size(owner.operands[0], axis if axis < owner.attrs["axis"] else axis + 1)
         if owner is not None and owner.name == "permute":
             return self.size(owner.operands[0], owner.attrs["axes"][axis])
+        if owner is not None and owner.name == "diagonal":
+            return self.size(owner.operands[0], axis)
         if owner is not None and owner.name == "constarray":
             return self.b.i64(self.module.constants[owner.attrs["name"]].shape[axis])
         return self.b.dim(array, axis=axis)
