@@ -28,9 +28,7 @@ PROBLEMS = """
 """
 
 REFUSED = {
-    "vadv": "activity/cannot-reverse",
     "covariance2": "language/unsupported-call",
-    "nbody": "activity/cannot-reverse",
 }
 """What does not compile yet, with the rule that says why. A kernel that compiles must be taken out; none is put in."""
 

@@ -18,6 +18,7 @@ from adcore.ad.forward_sweep import ForwardSweep
 from adcore.ad.plan import NotPlannable, Plan, make_plan
 from adcore.ad.prepare import prepare
 from adcore.ad.reverse import ReverseSweep
+from adcore.ad.settle import settle
 from adcore.ad.sizes import Sizes
 from adcore.ir import memory as memory_analysis
 from adcore.ir.build import Builder
@@ -50,7 +51,7 @@ def analyse(function: Function, wrt: Sequence[int], mode: str = "top") -> Analys
 
     Raises ``NoRule`` or ``NotPlannable``.
     """
-    primal = prepare(function, apart=mode == "push")
+    primal = prepare(settle(function), apart=mode == "push")
     memory = memory_analysis.analyse(primal)
     activity = activity_analysis.analyse(primal, memory, wrt)
     if activity.without_rule:

@@ -16,7 +16,7 @@ from adcore.ir.core import Op, Region, Value, carried_ends, carried_inits, carri
 from adcore.ir.memory import VIEWS
 from adcore.ir.opdef import REGISTRY
 from adcore.ir.rewrite import Rewriter
-from adcore.ir.types import Array, Type, is_differentiable
+from adcore.ir.types import Array, is_differentiable
 
 
 class ForwardMode(Rewriter):
@@ -66,7 +66,7 @@ class ForwardMode(Rewriter):
         """What an arm leaves undefined has no dims to make a zero tangent of."""
         results = self.copy(op, operands)
         if isinstance(op.result.type, Array):
-            self.tangent[op.result] = self.b.op("poison", results=[_contiguous(op.result.type)]).result
+            self.tangent[op.result] = self.b.op("poison", results=[op.result.type]).result
         return results
 
     # --- memory
@@ -144,7 +144,7 @@ class ForwardMode(Rewriter):
                 ends = old.terminator.operands
                 self.b.yield_(*(self.new(v) for v in ends), *(self.tangent_of(ends[k]) for k in real))
             regions.append(region)
-        types = [r.type for r in op.results] + [_contiguous(op.results[k].type) for k in real]
+        types = [r.type for r in op.results] + [op.results[k].type for k in real]
         made = self.b.op("if", operands, dict(op.attrs), types, regions).results
         self.tangent.update(zip((op.results[k] for k in real), made[len(op.results) :], strict=True))
         return made[: len(op.results)]
@@ -156,7 +156,7 @@ class ForwardMode(Rewriter):
         old = op.regions[0]
         region = Region([Value(p.type, p.name) for p in old.params])
         self.env.update(zip(old.params, region.params, strict=True))
-        extra = [Value(t.type) for t in starts]
+        extra = [Value(params[k].type) for k in real]
         region.params += extra
         self.tangent.update(zip((params[k] for k in real), extra, strict=True))
         with self.b.inside(region):
@@ -165,7 +165,7 @@ class ForwardMode(Rewriter):
             self.b.yield_(*kept, *(self.tangent_of(ends[k]) for k in real))
         count = len(params)
         flags = [r.type for r in op.results[count:]]
-        types = [r.type for r in op.results[:count]] + [t.type for t in starts] + flags
+        types = [r.type for r in op.results[:count]] + [v.type for v in extra] + flags
         made = self.b.op(op.name, [*operands, *starts], dict(op.attrs), types, [region]).results
         self.tangent.update(zip((op.results[k] for k in real), made[count : count + len(real)], strict=True))
         return made[:count] + (made[-1:] if has_exit(op) else [])
@@ -231,7 +231,3 @@ class ForwardMode(Rewriter):
 
 for _name in VIEWS:
     setattr(ForwardMode, f"op_{_name}", ForwardMode.view)
-
-
-def _contiguous(t: Type) -> Type:
-    return Array(t.dtype, (None,) * t.rank, t.layout) if isinstance(t, Array) else t

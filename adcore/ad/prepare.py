@@ -1,14 +1,16 @@
 """Makes a primal ready to be differentiated.
 
-After: every axis of an array parameter, or of an array that a call or a branch gave, has its ``dim`` op; an array that a
-``map`` reads and whose content does not last (it is overwritten
+After: every axis of an array parameter, or of an array that a call, a branch or a loop gave or carries, has its ``dim`` op; an
+array that a ``map`` reads and whose content does not last (it is overwritten
 later, or belongs to one iteration) is read from a copy of its own, so that its content at that moment is a value like
 any other.
 """
 
 from __future__ import annotations
 
-from adcore.ir.core import Function, Op, Value
+from collections.abc import Sequence
+
+from adcore.ir.core import Function, Op, Region, Value
 from adcore.ir.memory import Memory, analyse
 from adcore.ir.rewrite import Rewriter
 from adcore.ir.types import I64, Array
@@ -25,11 +27,13 @@ class _Preparer(Rewriter):
         super().__init__()
         self.memory = memory
         self.apart = apart
+        self.body: Region | None = None
         self.lasting: set[Value] = set()  # what the top region defines
 
     def function(self, function: Function) -> Function:
         if not self.apart:
             self.lasting = {*function.params, *(r for op in function.body.ops for r in op.results)}
+        self.body = function.body
         new = super().function(function)
         tops = []
         known = {(op.operands[0], op.attrs["axis"]) for op in new.body.ops if op.name == "dim"}
@@ -49,12 +53,21 @@ class _Preparer(Rewriter):
                 for k, (old, new) in enumerate(zip(op.operands, operands, strict=True))
             ]
         results = self.copy(op, operands)
-        if op.name in ("call", "if"):
-            for r in results:
-                if isinstance(r.type, Array):
-                    for axis in range(r.type.rank):
-                        self.b.dim(r, axis=axis)
+        if op.name in ("call", "if", "for", "while"):
+            self.measure(results)
         return results
+
+    def entered(self, old: Region, new: Region) -> None:
+        if old is self.body:  # its sizes have names
+            return
+        with self.b.inside(new):
+            self.measure(new.params)
+
+    def measure(self, values: Sequence[Value]) -> None:
+        for v in values:
+            if isinstance(v.type, Array):
+                for axis in range(v.type.rank):
+                    self.b.dim(v, axis=axis)
 
     def passing(self, op: Op, k: int, array: Value) -> bool:
         """The array's content here is gone in the reverse sweep: overwritten later, or in a buffer that lives

@@ -12,14 +12,14 @@ class Sizes:
     def __init__(self, function: Function) -> None:
         self.known: dict[tuple[Value, int], Value | None] = {}
         self.loop_of: dict[Value, tuple[Op, int]] = {}
-        self.asked: dict[tuple[Value, int], Value] = {}  # sizes that are known where an array of either arm is
+        self.asked: dict[tuple[Value, int], Value] = {}  # sizes that are known where the array is
         given = set(function.params)
         for op in function.body.walk():
             if op.name == "call":
                 given.update(op.results)
             if op.name == "dim" and op.operands[0] in given:
                 self.known.setdefault((op.operands[0], op.attrs["axis"]), op.result)
-            elif op.name == "dim" and op.operands[0].owner is not None and op.operands[0].owner.name == "if":
+            elif op.name == "dim":
                 self.asked.setdefault((op.operands[0], op.attrs["axis"]), op.result)
             elif op.name in ("for", "while"):
                 for k, param in enumerate(carried_params(op)):
@@ -39,7 +39,7 @@ class Sizes:
     def trace(self, v: Value, axis: int) -> Value | None:
         op = v.owner
         if op is None:
-            return self.carried(*self.loop_of[v], axis) if v in self.loop_of else None
+            return (self.carried(*self.loop_of[v], axis) if v in self.loop_of else None) or self.asked.get((v, axis))
         match op.name:
             case "map" | "alloc":
                 return self.origin(op.operands[axis])
@@ -60,7 +60,7 @@ class Sizes:
                 a, b = (self.dim(r.terminator.operands[k], axis) for r in op.regions)
                 return a if a is b else self.asked.get((v, axis))
             case "for" | "while":
-                return self.carried(op, op.results.index(v), axis)
+                return self.carried(op, op.results.index(v), axis) or self.asked.get((v, axis))
         return None
 
     def origin(self, size: Value) -> Value:
@@ -79,8 +79,11 @@ class Sizes:
         start = self.dim(carried_inits(op)[k], axis)
         if end is param:
             return start
+        before = set(self.known)
         self.known[param, axis] = start  # assumed while the body is traced
-        holds = start is not None and self.dim(end, axis) is start
-        if not holds:
-            self.known[param, axis] = None
-        return start if holds else None
+        if start is not None and self.dim(end, axis) is start:
+            return start
+        for found in self.known.keys() - before:  # by that assumption
+            del self.known[found]
+        self.known[param, axis] = self.asked.get((param, axis))
+        return None

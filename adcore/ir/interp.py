@@ -136,6 +136,14 @@ class Machine:
         if missing and op.name == "alloc":
             # a shadow of an array that this arm does not have: nothing may look at it either
             return [self.undefined(op.result, missing[0], env)]
+        if (
+            missing
+            and op.name == "map"
+            and all(a.reason == NO_VALUE for a in missing)
+            and set(op.attrs["kinds"]) == {"elem"}
+        ):
+            # a copy of an array that no arm made: as empty as that
+            return [self.undefined(r, missing[0], env) for r in op.results]
         if op.name == "assign" and len(missing) == 2 and all(a.reason == NO_VALUE for a in missing):
             return []  # between the shadows of arrays that no arm made: both are empty
         if missing:

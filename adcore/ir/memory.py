@@ -18,17 +18,26 @@ WRITES = frozenset({"store", "accum", "assign"})
 
 @dataclass(slots=True)
 class Memory:
-    """``roots[v]``: what an array may refer to. ``written``: roots that some op writes. ``final``: reads (``load``, ``map``, ``assign`` source) by
-    (op, operand index) that see the last version of all their roots."""
+    """``roots[v]``: what an array may refer to. ``written``: roots that some op writes. ``stale``: reads (``load``, ``map``, ``assign`` source) by
+    (op, operand index) of a version that is overwritten later. ``through``: values from which a written reference comes.
+    ``coming``: roots that may be written from a loop or an end of a region on."""
 
     roots: dict[Value, frozenset[Value]] = field(default_factory=dict)
     written: set[Value] = field(default_factory=set)
-    stale: set[tuple[Op, int]] = field(default_factory=set)  # reads of a version that is overwritten later
+    stale: set[tuple[Op, int]] = field(default_factory=set)
+    through: set[Value] = field(default_factory=set)
+    coming: dict[Op, frozenset[Value]] = field(default_factory=dict)
+    renamed: set[Value] = field(default_factory=set)  # roots that are written by a name that stands for several
     version: dict[tuple[Op, int], tuple[int, ...]] = field(default_factory=dict)
 
     def is_value(self, v: Value) -> bool:
         """Nobody ever writes what ``v`` refers to."""
         return not (self.roots[v] & self.written)
+
+    def settled(self, v: Value, at: Op) -> bool:
+        """From the op ``at`` on (a loop or the end of a region) nobody writes what ``v`` refers to, under whatever name."""
+        roots = self.roots[v]
+        return not (roots & self.coming[at]) and not any(r in self.renamed for r in roots)
 
 
 def analyse(function: Function) -> Memory:
@@ -44,6 +53,7 @@ class _Roots:
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
         self.flows: dict[Value, list[Value]] = {}  # source -> targets
+        self.sources: dict[Value, list[Value]] = {}
         self.sets: dict[Value, set[Value]] = {}
 
     def run(self, function: Function) -> None:
@@ -62,7 +72,22 @@ class _Roots:
         self.memory.roots = {v: frozenset(s) for v, s in self.sets.items()}
         for op in function.body.walk():
             if op.name in WRITES:
-                self.memory.written |= self.memory.roots[op.operands[0]]
+                self.write(op.operands[0])
+
+    def write(self, target: Value) -> None:
+        memory = self.memory
+        memory.written |= memory.roots[target]
+        base = target
+        while base.owner is not None and base.owner.name in VIEWS:
+            base = base.owner.operands[0]
+        if memory.roots[target] != {base}:
+            memory.renamed |= memory.roots[target]
+        work = [target]
+        while work:
+            v = work.pop()
+            if v not in memory.through:
+                memory.through.add(v)
+                work += self.sources.get(v, ())
 
     def fresh(self, v: Value) -> None:
         if isinstance(v.type, Array):
@@ -71,6 +96,7 @@ class _Roots:
     def flow(self, source: Value, target: Value) -> None:
         if isinstance(source.type, Array):
             self.flows.setdefault(source, []).append(target)
+            self.sources.setdefault(target, []).append(source)
             self.sets.setdefault(target, set())  # stays empty where no array comes in, as from poison alone
 
     def op(self, op: Op) -> None:
@@ -152,11 +178,14 @@ class _Versions:
     def backward(self, region: Region, later: set[Value]) -> set[Value]:
         """``later``: roots that may be written after the region's end. Returns those that may be written from its start on."""
         for op in reversed(region.ops):
+            if op.name == "yield":
+                self.memory.coming[op] = frozenset(later)
             if op.regions:
                 after = set(later)
                 for inner in op.regions:
                     around = self.writes[inner] - self.local[inner] if op.name in ("for", "while") else set()
                     later |= self.backward(inner, after | around)
+                self.memory.coming[op] = frozenset(later)
             if op.name in WRITES:
                 later = later | self.memory.roots[op.operands[0]]
                 if op.name == "assign" and self.memory.roots[op.operands[1]] & later:
