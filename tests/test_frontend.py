@@ -26,7 +26,8 @@ from adcore.source import SourceText
 
 CASES = Path(__file__).parent / "frontend_cases"
 MODULES = (
-    "scalars", "control", "vectors", "matrices", "inner", "helpers", "unions", "gathered", "rearranged", "rebound", "orders", "combined", "reduced",
+    "scalars", "control", "vectors", "matrices", "inner", "helpers", "unions", "gathered", "rearranged", "rebound",
+    "orders", "combined", "reduced", "ufuncs",
 )  # fmt: skip
 PLAIN = "def autodiff(f=None, **options):\n    return f if f is not None else (lambda g: g)\n"
 

@@ -81,7 +81,9 @@ def as_int(ctx: Context, x: Number) -> Number:
 
 def binary(ctx: Context, symbol: str, a: Number, b: Number, node: ast.AST) -> Number:
     """`a symbol b`."""
-    if a.kind is BOOL and b.kind is BOOL and (a.numpy is not False or b.numpy is not False):
+    if a.kind is BOOL and b.kind is BOOL and symbol not in ("&", "|", "^", "/") and either(ctx, a, b) is not False:
+        if symbol in ("+", "*") and either(ctx, a, b) is True:  # NumPy's or, and
+            return Number(ctx.b.emit("or_" if symbol == "+" else "and_", [a.value, b.value]), BOOL, True)
         ctx.mismatch(node, f"`{symbol}`", "on NumPy bools it has a meaning of its own", "Convert them with `int(...)`.")
     if symbol in ("&", "|", "^", "<<", ">>"):
         return _bits(ctx, symbol, a, b, node)
@@ -347,6 +349,8 @@ def _int_power_by_squares(ctx: Context, a: Number, n: int, numpy: bool | Value) 
 def unary(ctx: Context, op: ast.unaryop, x: Number, node: ast.AST) -> Number:
     if isinstance(op, ast.Not):
         return Number(ctx.b.not_(truth(ctx, x)), BOOL, False, None if x.const is None else not x.const)
+    if x.kind is BOOL and x.numpy is True and isinstance(op, ast.Invert):
+        return Number(ctx.b.not_(x.value), BOOL, True)
     if x.kind is BOOL and x.numpy is not False:
         ctx.mismatch(
             node, "the sign or `~` of a NumPy bool", "it has a meaning of its own", "Convert it with `int(...)`."

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import NoReturn
 
-from adcore.frontend import arith, arrays, fixes, gather, indexing, library, remedies
+from adcore.frontend import arith, arrays, fixes, gather, indexing, library, remedies, ufunc_calls
 from adcore.frontend.calls import lower_call
 from adcore.frontend.context import Context
 from adcore.frontend.joins import cheap, choose, choose_arms, valued_arm
@@ -128,6 +128,8 @@ def _attribute(ctx: Context, node: ast.Attribute) -> Abstract:
             return ctx.from_meaning(node, ctx.session.resolver.attribute(base.name, node.attr, ctx.use))
         case ArrayRef():
             return _array_attribute(ctx, node, base)
+        case LibraryRef("numpy", name) if ufunc_calls.is_method(f"{name}.{node.attr}"):
+            return LibraryRef("numpy", f"{name}.{node.attr}")
         case LibraryRef():
             ctx.expression(node, f"`{ctx.text(node)}`", "adcore has no rule for it")
         case _:
@@ -181,8 +183,6 @@ def _unary(ctx: Context, node: ast.UnaryOp) -> Abstract:
         case Number():
             return arith.unary(ctx, node.op, value, node)
         case ArrayRef():
-            if isinstance(node.op, ast.Invert) and value.dtype is BOOL:
-                return arrays.elementwise(ctx, lambda xs: Number(ctx.b.not_(xs[0].value), BOOL, True), [value])
             return arrays.elementwise(ctx, lambda xs: arith.unary(ctx, node.op, xs[0], node), [value])
         case _:
             ctx.mismatch(

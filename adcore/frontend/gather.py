@@ -73,6 +73,43 @@ def put(ctx: Context, array: ArrayRef, items: Sequence[Item], value: Abstract, n
     nest(ctx, shape, each)
 
 
+def update(
+    ctx: Context,
+    array: ArrayRef,
+    items: Sequence[Item],
+    values: Number | ArrayRef | None,
+    function: Callable[[Number, Number | None], Number],
+    node: ast.AST,
+) -> None:
+    """`ufunc.at`: each element that is indexed becomes `function` of itself and of the value for it, one after the other."""
+    arrays.require_writable(ctx, array, node)
+    b = ctx.b
+
+    def change(place: list[Value], at: Value | None) -> None:
+        new = None if at is None or values is None else Number(at, kind, True)
+        made = function(Number(b.load(array.value, *place), array.dtype, True), new)
+        b.op("store", [array.value, *place, arrays.storable(ctx, array, made, node)], {}, [])
+
+    kind = F64 if values is None else values.dtype if isinstance(values, ArrayRef) else values.kind
+    index = [item for item in _as_arrays(ctx, items, node) if isinstance(item, ArrayRef)]
+    if len(index) != len(items) or len(items) != array.rank or any(item.dtype is BOOL for item in index):
+        ctx.expression(node, "these indices", "`at` is compiled for one array of ints for each dimension")
+    shape = _shape(ctx, index)
+    source: Number | ArrayRef | None = values
+    if isinstance(values, ArrayRef):
+        whole = arrays.stretched(ctx, arrays.fitted(ctx, values, shape), shape)
+        source = arrays.copy(ctx, ArrayRef(whole, values.dtype, shape))
+
+    def each(at: list[Value]) -> None:
+        place = _indices(ctx, array, index, shape, 0, at, node)
+        if isinstance(source, ArrayRef):
+            change(place, b.load(source.value, *at))
+        else:
+            change(place, None if source is None else source.value)
+
+    nest(ctx, shape, each)
+
+
 # What is indexed by what
 
 

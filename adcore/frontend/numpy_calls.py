@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from adcore.frontend import arith, arrays, library
+from adcore.frontend import arith, arrays, library, ufunc_calls
 from adcore.frontend.context import Context
 from adcore.frontend.loops import range_length
 from adcore.frontend.numpy_arguments import (
@@ -51,10 +51,9 @@ def call_numpy(
         check(ctx, call, least, most, allowed)
         return function(ctx, call)
     if name in library.ELEMENTWISE:
-        ufunc = library.ELEMENTWISE[name]
-        check(ctx, call, ufunc.arity, ufunc.arity, ())
-        operands = [operand(ctx, call, arg, k) for k, arg in enumerate(args)]
-        return arrays.elementwise(ctx, lambda xs: ufunc.rule(ctx, xs), operands)
+        return ufunc_calls.call_elementwise(ctx, call)
+    if ufunc_calls.is_method(name):
+        return ufunc_calls.call_method(ctx, call)
     near = suggest(name, [*FUNCTIONS, *library.ELEMENTWISE])
     if hasattr(np, name):
         refuse(ctx, node, "adcore has no rule for it yet")
@@ -336,13 +335,8 @@ def _fill_method(ctx: Context, call: NumpyCall) -> Abstract:
     return NONE
 
 
-def _clip_method(ctx: Context, call: NumpyCall) -> Abstract:
-    operands = [operand(ctx, call, arg, max(k - 1, 0)) for k, arg in enumerate(call.args)]
-    return arrays.elementwise(ctx, lambda xs: library.ELEMENTWISE["clip"].rule(ctx, xs), operands)
-
-
 FUNCTIONS: dict[str, Row] = {
-    **REDUCTIONS, **MORE_REDUCTIONS, **SHAPING, **BUILDING, **ORDERING,
+    **REDUCTIONS, **MORE_REDUCTIONS, **SHAPING, **BUILDING, **ORDERING, **ufunc_calls.OPTIONED,
     "array": (1, 2, ("dtype",), _array), "asarray": (1, 2, ("dtype",), _array),
     "zeros": (1, 2, ("shape", "dtype"), _filled_with(0.0)), "ones": (1, 2, ("shape", "dtype"), _filled_with(1.0)),
     "empty": (1, 2, ("shape", "dtype"), _filled_with(None)), "full": (2, 3, ("shape", "fill_value", "dtype"), _full),
@@ -357,8 +351,7 @@ FUNCTIONS: dict[str, Row] = {
 }  # fmt: skip
 
 METHODS: dict[str, Row] = {
-    **REDUCTIONS, **SHAPING_METHODS, **ORDERING_METHODS,
+    **REDUCTIONS, **SHAPING_METHODS, **ORDERING_METHODS, **ufunc_calls.OPTIONED_METHODS,
     "dot": (2, 2, (), _dot), "copy": (1, 1, (), _copy), "flatten": (1, 1, (), _flatten), "ravel": (1, 1, (), _ravel),
     "reshape": (2, 7, (), _reshape), "astype": (2, 2, ("dtype",), _astype), "fill": (2, 2, (), _fill_method),
-    "clip": (3, 3, (), _clip_method),
 }  # fmt: skip

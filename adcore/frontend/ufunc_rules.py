@@ -26,14 +26,8 @@ def whole_number(ctx: Context, x: Number, what: str) -> Number:
 
 
 def bits(symbol: str) -> Rule:
-    """`&`, `|`, `^`, `<<`, `>>`: of two bools a bool, of ints an int; a shift of bools is one of ints."""
-
-    def rule(ctx: Context, xs: Sequence[Number]) -> Number:
-        if symbol in ("<<", ">>"):
-            xs = [whole_number(ctx, x, f"`{symbol}`") for x in xs]
-        return binary(ctx, symbol, xs[0], xs[1], HERE)
-
-    return rule
+    """`&`, `|`, `^`, `<<`, `>>`: of two bools a bool, of ints an int."""
+    return lambda ctx, xs: binary(ctx, symbol, xs[0], xs[1], HERE)
 
 
 def invert(ctx: Context, xs: Sequence[Number]) -> Number:
