@@ -132,18 +132,14 @@ def _grouped(ctx: Context, operand: Labelled, lead: list[list[str]], groups: lis
         axis = ArrayRef(array.value, array.dtype, array.sizes[at : at + len(group)])
         sizes.append(arrays.count_of(ctx, axis))
         at += len(group)
-    return _reshaped(ctx, array, tuple(sizes))
-
-
-def _reshaped(ctx: Context, array: ArrayRef, sizes: arrays.Sizes) -> ArrayRef:
-    return ArrayRef(ctx.b.reshape(array.value, *arrays.values(sizes)), array.dtype, sizes)
+    return rearrange.reshaped(ctx, array, tuple(sizes))
 
 
 def _unfolded(ctx: Context, value: Number | ArrayRef, sizes: arrays.Sizes) -> Number | ArrayRef:
     """A fresh product with its axes taken apart."""
     if isinstance(value, Number) or len(sizes) == value.rank:
         return value
-    return _reshaped(ctx, value, sizes)
+    return rearrange.reshaped(ctx, value, sizes)
 
 
 def _stacked(ctx: Context, a: ArrayRef, b: ArrayRef, lead: int, node: ast.AST) -> ArrayRef:

@@ -155,6 +155,10 @@ def _array_attribute(ctx: Context, node: ast.Attribute, array: ArrayRef) -> Abst
             return arrays.count_of(ctx, array)
         case "ndim":
             return ctx.number(array.rank)
+        case "itemsize" | "nbytes":
+            each = ctx.number(array.dtype.bytes)
+            count = arrays.count_of(ctx, array)
+            return each if node.attr == "itemsize" else arith.int_binary(ctx, "*", count, each, False)
         case "T":
             return indexing.transposed(ctx, array)
         case "dtype":
@@ -162,7 +166,7 @@ def _array_attribute(ctx: Context, node: ast.Attribute, array: ArrayRef) -> Abst
         case name if name in METHODS:
             return MethodRef(array, name)
         case name:
-            near = suggest(name, ["shape", "size", "ndim", "T", "dtype", *METHODS])
+            near = suggest(name, ["shape", "size", "ndim", "T", "dtype", "itemsize", "nbytes", *METHODS])
             suggestion = f"{ctx.text(node.value, 200)}.{near}" if near else None
             remedy = f"; did you mean `{near}`?" if near else ""
             reason = f"arrays have no such attribute in compiled code{remedy}"

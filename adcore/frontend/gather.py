@@ -250,6 +250,18 @@ def _each_chosen(ctx: Context, mask: ArrayRef, each: Callable[[list[Value], Valu
     level([], b.i64(0))
 
 
+def places(ctx: Context, mask: ArrayRef) -> list[ArrayRef]:
+    """The indices of what is true, in an array for each axis."""
+    made = [arrays.allocate(ctx, (count,), I64, None) for count in [_count(ctx, mask)] for _ in range(mask.rank)]
+
+    def each(at: list[Value], k: Value) -> None:
+        for array, i in zip(made, at, strict=True):
+            ctx.b.op("store", [array.value, k, i], {}, [])
+
+    _each_chosen(ctx, mask, each)
+    return made
+
+
 def _compressed(ctx: Context, base: ArrayRef, mask: ArrayRef, before: int) -> ArrayRef:
     """`array[mask]`: its chosen parts one after the other."""
     _require_mask(ctx, base, mask, before)

@@ -274,13 +274,6 @@ def _logical_not(ctx: Context, xs: Sequence[Number]) -> Number:
     return Number(ctx.b.not_(truth(ctx, xs[0])), BOOL, True)
 
 
-def where(ctx: Context, xs: Sequence[Number]) -> Number:
-    """`np.where(c, x, y)` of one element."""
-    kind = common_kind(xs[1], xs[2])
-    x, y = (convert(ctx.b, v, kind) for v in xs[1:])
-    return Number(ctx.b.select(truth(ctx, xs[0]), x, y), kind, True)
-
-
 def _scale(factor: float) -> Ufunc:
     return Ufunc(1, lambda ctx, xs: Number(ctx.b.fmul(as_float(ctx, xs[0]).value, ctx.b.f64(factor)), F64, True))
 
@@ -319,7 +312,6 @@ ELEMENTWISE: dict[str, Ufunc] = {
     "bitwise_right_shift": Ufunc(2, rules.bits(">>")), "invert": Ufunc(1, rules.invert), "bitwise_not": Ufunc(1, rules.invert),
     "bitwise_invert": Ufunc(1, rules.invert), "fmax": Ufunc(2, rules.other_than_nan("fmax", "imax")), "fmin": Ufunc(2, rules.other_than_nan("fmin", "imin")),
     "signbit": Ufunc(1, rules.signbit), "isposinf": Ufunc(1, rules.infinite(1.0)), "isneginf": Ufunc(1, rules.infinite(-1.0)),
-    "where": Ufunc(3, where),
     "deg2rad": _scale(math.pi / 180.0), "radians": _scale(math.pi / 180.0), "rad2deg": _scale(180.0 / math.pi), "degrees": _scale(180.0 / math.pi),
 }  # fmt: skip
 

@@ -170,6 +170,21 @@ def axis_argument(ctx: Context, call: NumpyCall, position: int, rank: int, defau
     return value % rank
 
 
+def constant_axes(ctx: Context, call: NumpyCall, value: Abstract, rank: int, repeat: bool = False) -> list[int]:
+    """A constant axis, or a list of them, counted from the front; different ones unless they may repeat."""
+    items = value.items if isinstance(value, TupleOf) else (value,)
+    found = []
+    for item in items:
+        if not isinstance(item, Number) or not isinstance(item.const, int):
+            refuse(ctx, call.node, "the axes must be constants")
+        if not -rank <= item.const < rank:
+            wrong(ctx, call, f"an array of {rank} dimension{'s' if rank > 1 else ''} has no axis {item.const}")
+        found.append(item.const % rank)
+    if len(set(found)) != len(found) and not repeat:
+        wrong(ctx, call, "an axis is named twice")
+    return found
+
+
 def flag_argument(ctx: Context, call: NumpyCall, name: str) -> bool:
     value = call.keywords.get(name)
     if value is None:

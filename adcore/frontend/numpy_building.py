@@ -16,6 +16,7 @@ from adcore.frontend.numpy_arguments import (
     Row,
     array_argument,
     axis_argument,
+    constant_axes,
     flag_argument,
     int_argument,
     kind_of,
@@ -65,7 +66,9 @@ def _tensordot(ctx: Context, call: NumpyCall) -> Abstract:
             wrong(ctx, call, f"`axes` {n} is more than its arrays have")
         mine, theirs = list(range(a.rank - n, a.rank)), list(range(n))
     elif isinstance(over, TupleOf) and len(over.items) == 2:
-        mine, theirs = (_axes(ctx, call, item, array.rank) for item, array in zip(over.items, (a, b), strict=True))
+        mine, theirs = (
+            constant_axes(ctx, call, item, array.rank) for item, array in zip(over.items, (a, b), strict=True)
+        )
     else:
         wrong(ctx, call, "its `axes` are a number, or two lists of axes")
     if len(mine) != len(theirs):
@@ -80,21 +83,6 @@ def _tensordot(ctx: Context, call: NumpyCall) -> Abstract:
         refuse(ctx, call.node, f"arrays have at most {arrays.LARGEST_RANK} dimensions")
     pair = [einsum.Labelled(a, tuple(left)), einsum.Labelled(b, tuple(right))]
     return einsum.contracted(ctx, pair, output, call.node)
-
-
-def _axes(ctx: Context, call: NumpyCall, value: Abstract, rank: int) -> list[int]:
-    """A constant axis, or a list of different ones, counted from the front."""
-    items = value.items if isinstance(value, TupleOf) else (value,)
-    found = []
-    for item in items:
-        if not isinstance(item, Number) or not isinstance(item.const, int):
-            refuse(ctx, call.node, "the axes must be constants")
-        if not -rank <= item.const < rank:
-            wrong(ctx, call, f"an array of {rank} dimension{'s' if rank > 1 else ''} has no axis {item.const}")
-        found.append(item.const % rank)
-    if len(set(found)) != len(found):
-        wrong(ctx, call, "an axis is named twice")
-    return found
 
 
 def _kron(ctx: Context, call: NumpyCall) -> Abstract:
@@ -268,7 +256,7 @@ def _rot90(ctx: Context, call: NumpyCall) -> Abstract:
     if array.rank < 2:
         wrong(ctx, call, "its array must have two dimensions")
     given = call.get(2, "axes")
-    axes = [0, 1] if given is None else _axes(ctx, call, given, array.rank)
+    axes = [0, 1] if given is None else constant_axes(ctx, call, given, array.rank)
     if len(axes) != 2:
         wrong(ctx, call, "its `axes` are two")
     return assembly.rotated(ctx, array, k, (axes[0], axes[1]), call.node)

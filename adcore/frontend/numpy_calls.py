@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from adcore.frontend import arith, arrays, library, ufunc_calls
+from adcore.frontend import arith, arrays, einsum, library, rearrange, ufunc_calls
 from adcore.frontend.context import Context
 from adcore.frontend.loops import range_length
 from adcore.frontend.numpy_arguments import (
@@ -23,9 +23,11 @@ from adcore.frontend.numpy_arguments import (
 )
 from adcore.frontend.numpy_building import BUILDING
 from adcore.frontend.numpy_ordering import ORDERING, ORDERING_METHODS
+from adcore.frontend.numpy_places import PLACE_METHODS, PLACES
 from adcore.frontend.numpy_reductions import MORE_REDUCTIONS, REDUCTIONS
 from adcore.frontend.numpy_shapes import SHAPING, SHAPING_METHODS
 from adcore.frontend.products import outer, product
+from adcore.frontend.sequences import SEQUENCES
 from adcore.frontend.shapes import convert, size_number
 from adcore.frontend.values import (
     NONE,
@@ -199,43 +201,33 @@ def _float_arange(ctx: Context, low: Number, high: Number, step: Number) -> Arra
     return ArrayRef(value, F64, (size_number(size),))
 
 
-def _linspace(ctx: Context, call: NumpyCall) -> Abstract:
-    ends = numbers(ctx, call, call.args[:2])
-    count = call.get(2, "num") or ctx.number(50)
-    endpoint = call.keywords.get("endpoint")
-    closed = not (isinstance(endpoint, Number) and endpoint.const is False)
-    if endpoint is not None and not (isinstance(endpoint, Number) and isinstance(endpoint.const, bool)):
-        refuse(ctx, call.node, "`endpoint` must be True or False")
-    size = arrays.length(ctx, count, call.text_of(2, "num"), f"`{ctx.text(call.node.func)}`")
-    b = ctx.b
-    low, high = (arith.as_float(ctx, x).value for x in ends)
-    div = b.isub(size.value, b.i64(1)) if closed else size.value
-    gap = b.fsub(high, low)
-    step = b.fdiv(gap, b.itof(b.imax(div, b.i64(1))))
-    last = b.isub(size.value, b.i64(1))
-
-    def body(index: list[Value], _: list[Value]) -> list[Value]:
-        k = b.itof(index[0])
-        inner = b.fadd(b.fmul(k, step), low)
-        if not closed:
-            return [inner]
-        at_end = b.and_(b.ieq(index[0], last), b.igt(last, b.i64(0)))
-        return [b.select(at_end, high, inner)]
-
-    (value,) = b.map_([size.value], [], ["elem"], body)
-    return ArrayRef(value, F64, (size,))
-
-
 # Products
 
 
 def _dot(ctx: Context, call: NumpyCall) -> Abstract:
     a, b = (operand(ctx, call, arg, k) for k, arg in enumerate(call.args[:2]))
     if isinstance(a, ArrayRef) and isinstance(b, ArrayRef):
+        if call.name == "vdot":
+            a, b = rearrange.flat(ctx, a), rearrange.flat(ctx, b)
+        if max(a.rank, b.rank) > 2 and call.name in ("dot", "inner"):
+            return _many_dots(ctx, call, a, b)
         return product(ctx, a, b, call.name, call.node)
     if call.name in ("matmul", "vdot"):
         wrong(ctx, call, "it takes two arrays")
     return arrays.elementwise(ctx, lambda xs: arith.binary(ctx, "*", xs[0], xs[1], call.node), [a, b])
+
+
+def _many_dots(ctx: Context, call: NumpyCall, a: ArrayRef, b: ArrayRef) -> Abstract:
+    """The last axis of the first with the last but one (`np.inner`: the last) of the second."""
+    left, right = [f"a{k}" for k in range(a.rank)], [f"b{k}" for k in range(b.rank)]
+    at = -1 if call.name == "inner" or b.rank == 1 else -2
+    arrays.require_sizes(ctx, a.sizes[-1:], (b.sizes[at],), "shapes not aligned")
+    left[-1] = right[at] = "sum"
+    output = [label for label in (*left, *right) if label != "sum"]
+    if len(output) > arrays.LARGEST_RANK:
+        refuse(ctx, call.node, f"arrays have at most {arrays.LARGEST_RANK} dimensions")
+    pair = [einsum.Labelled(a, tuple(left)), einsum.Labelled(b, tuple(right))]
+    return einsum.contracted(ctx, pair, output, call.node)
 
 
 # Shapes
@@ -247,23 +239,18 @@ def _copy(ctx: Context, call: NumpyCall) -> Abstract:
 
 def _flatten(ctx: Context, call: NumpyCall) -> Abstract:
     array = arrays.copy(ctx, array_argument(ctx, call))
-    return array if array.rank == 1 else _reshaped(ctx, array, (arrays.count_of(ctx, array),))
+    return array if array.rank == 1 else rearrange.reshaped(ctx, array, (arrays.count_of(ctx, array),))
 
 
 def _ravel(ctx: Context, call: NumpyCall) -> Abstract:
     array = array_argument(ctx, call)
     _contiguous(ctx, call, array)
-    return array if array.rank == 1 else _reshaped(ctx, array, (arrays.count_of(ctx, array),))
+    return array if array.rank == 1 else rearrange.reshaped(ctx, array, (arrays.count_of(ctx, array),))
 
 
 def _contiguous(ctx: Context, call: NumpyCall, array: ArrayRef) -> None:
     if isinstance(array.value.type, Array) and array.value.type.layout != "c":
         refuse(ctx, call.node, "whether it copies a slice depends on the slice; write `.copy()` before it")
-
-
-def _reshaped(ctx: Context, array: ArrayRef, sizes: Sequence[Number]) -> ArrayRef:
-    value = ctx.b.reshape(array.value, *(size.value for size in sizes))
-    return ArrayRef(value, array.dtype, tuple(sizes), array.origin, array.name)
 
 
 def _reshape(ctx: Context, call: NumpyCall) -> Abstract:
@@ -292,7 +279,7 @@ def _reshape(ctx: Context, call: NumpyCall) -> Abstract:
         sizes[open_[0]] = size_number(b.ifloordiv(count.value, known))
         known = b.imul(known, sizes[open_[0]].value)
     ctx.guard(b.ieq(known, count.value), "ValueError", "cannot reshape the array")
-    return _reshaped(ctx, array, sizes)
+    return rearrange.reshaped(ctx, array, tuple(sizes))
 
 
 def _same_vector(ctx: Context, array: ArrayRef, wanted: Number) -> ArrayRef:
@@ -304,7 +291,8 @@ def _same_vector(ctx: Context, array: ArrayRef, wanted: Number) -> ArrayRef:
 
 
 def _outer(ctx: Context, call: NumpyCall) -> Abstract:
-    return outer(ctx, array_argument(ctx, call), array_argument(ctx, call, 1), call.node)
+    a, b = (rearrange.flat(ctx, array_argument(ctx, call, k)) for k in (0, 1))
+    return outer(ctx, a, b, call.node)
 
 
 def _size(ctx: Context, call: NumpyCall) -> Abstract:
@@ -336,13 +324,13 @@ def _fill_method(ctx: Context, call: NumpyCall) -> Abstract:
 
 
 FUNCTIONS: dict[str, Row] = {
-    **REDUCTIONS, **MORE_REDUCTIONS, **SHAPING, **BUILDING, **ORDERING, **ufunc_calls.OPTIONED,
+    **REDUCTIONS, **MORE_REDUCTIONS, **SHAPING, **BUILDING, **ORDERING, **PLACES, **SEQUENCES, **ufunc_calls.OPTIONED,
     "array": (1, 2, ("dtype",), _array), "asarray": (1, 2, ("dtype",), _array),
     "zeros": (1, 2, ("shape", "dtype"), _filled_with(0.0)), "ones": (1, 2, ("shape", "dtype"), _filled_with(1.0)),
     "empty": (1, 2, ("shape", "dtype"), _filled_with(None)), "full": (2, 3, ("shape", "fill_value", "dtype"), _full),
     "zeros_like": (1, 2, ("dtype",), _like(0.0)), "ones_like": (1, 2, ("dtype",), _like(1.0)), "empty_like": (1, 2, ("dtype",), _like(None)),
     "full_like": (2, 2, ("fill_value",), _full_like),
-    "arange": (1, 4, ("dtype",), _arange), "linspace": (2, 3, ("num", "endpoint"), _linspace),
+    "arange": (1, 4, ("dtype",), _arange),
     "dot": (2, 2, (), _dot), "vdot": (2, 2, (), _dot), "inner": (2, 2, (), _dot), "matmul": (2, 2, (), _dot),
     "copy": (1, 1, (), _copy), "ravel": (1, 1, (), _ravel), "reshape": (2, 2, (), _reshape),
     "outer": (2, 2, (), _outer),
@@ -351,7 +339,7 @@ FUNCTIONS: dict[str, Row] = {
 }  # fmt: skip
 
 METHODS: dict[str, Row] = {
-    **REDUCTIONS, **SHAPING_METHODS, **ORDERING_METHODS, **ufunc_calls.OPTIONED_METHODS,
+    **REDUCTIONS, **SHAPING_METHODS, **ORDERING_METHODS, **PLACE_METHODS, **ufunc_calls.OPTIONED_METHODS,
     "dot": (2, 2, (), _dot), "copy": (1, 1, (), _copy), "flatten": (1, 1, (), _flatten), "ravel": (1, 1, (), _ravel),
     "reshape": (2, 7, (), _reshape), "astype": (2, 2, ("dtype",), _astype), "fill": (2, 2, (), _fill_method),
 }  # fmt: skip

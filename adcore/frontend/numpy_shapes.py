@@ -15,6 +15,7 @@ from adcore.frontend.numpy_arguments import (
     array_argument,
     axes_argument,
     axis_argument,
+    constant_axes,
     dtype_argument,
     flag_argument,
     int_argument,
@@ -23,16 +24,8 @@ from adcore.frontend.numpy_arguments import (
     refuse,
     wrong,
 )
-from adcore.frontend.values import Abstract, ArrayRef, NoneValue, Number, TupleOf
+from adcore.frontend.values import NONE, Abstract, ArrayRef, NoneValue, Number, TupleOf
 from adcore.ir.types import F64, I64
-
-
-def _vector(ctx: Context, call: NumpyCall) -> ArrayRef:
-    """The array, which has one dimension."""
-    array = array_argument(ctx, call)
-    if array.rank != 1:
-        ctx.expression(call.node, f"`{ctx.text(call.node.func)}` of a matrix", "it is compiled for vectors")
-    return array
 
 
 def _matrix(ctx: Context, call: NumpyCall) -> ArrayRef:
@@ -54,12 +47,22 @@ def _flip(ctx: Context, call: NumpyCall) -> Abstract:
 
 
 def _roll(ctx: Context, call: NumpyCall) -> Abstract:
-    array, shift = array_argument(ctx, call), int_argument(ctx, call, 1, "shift", 0)
-    if array.rank > 1 and call.get(2, "axis") is None:
-        ctx.expression(
-            call.node, "`np.roll` of a matrix without an axis", "it rolls the flattened matrix", "Name the `axis`."
-        )
-    return rearrange.roll(ctx, array, shift, axis_argument(ctx, call, 2, array.rank, 0))
+    array, axis, given = array_argument(ctx, call), call.get(2, "axis"), call.get(1, "shift")
+    shifts = numbers(ctx, call, given.items if isinstance(given, TupleOf) else [given or NONE])
+    if any(shift.kind is not I64 for shift in shifts):
+        wrong(ctx, call, "`shift` must be an int")
+    if axis is None or isinstance(axis, NoneValue):
+        made = rearrange.flat(ctx, array)
+        for shift in shifts:
+            made = rearrange.roll(ctx, made, shift, 0)
+        return made if array.rank == 1 else rearrange.reshaped(ctx, made, array.sizes)
+    over = constant_axes(ctx, call, axis, array.rank, True)
+    if 1 not in (len(shifts), len(over)) and len(shifts) != len(over):
+        wrong(ctx, call, "`shift` and `axis` are two tuples of one length")
+    many = max(len(shifts), len(over))
+    for shift, k in zip(shifts * (many // len(shifts)), over * (many // len(over)), strict=True):
+        array = rearrange.roll(ctx, array, shift, k)
+    return array
 
 
 def _transpose(ctx: Context, call: NumpyCall) -> Abstract:
@@ -87,12 +90,13 @@ def _swapaxes(ctx: Context, call: NumpyCall) -> Abstract:
 
 def _moveaxis(ctx: Context, call: NumpyCall) -> Abstract:
     array = array_argument(ctx, call)
-    source, target = (
-        axis_argument(ctx, call, 1, array.rank, 0, "source"),
-        axis_argument(ctx, call, 2, array.rank, 0, "destination"),
-    )
-    order = [k for k in range(array.rank) if k != source]
-    order.insert(target, source)
+    given = [call.get(1, "source"), call.get(2, "destination")]
+    sources, targets = (constant_axes(ctx, call, value or NONE, array.rank) for value in given)
+    if len(sources) != len(targets):
+        wrong(ctx, call, "its sources and destinations are equally many")
+    order = [k for k in range(array.rank) if k not in sources]
+    for target, source in sorted(zip(targets, sources, strict=True)):
+        order.insert(target, source)
     return rearrange.permuted(ctx, array, order)
 
 
@@ -117,7 +121,13 @@ def _squeeze(ctx: Context, call: NumpyCall) -> Abstract:
 
 
 def _triangle(upper: bool) -> Callable[[Context, NumpyCall], Abstract]:
-    return lambda ctx, call: rearrange.triangle(ctx, _matrix(ctx, call), int_argument(ctx, call, 1, "k", 0), upper)
+    def run(ctx: Context, call: NumpyCall) -> Abstract:
+        array = array_argument(ctx, call)
+        if array.rank == 1:
+            ctx.expression(call.node, f"`{ctx.text(call.node.func)}` of this array", "it is compiled for matrices")
+        return rearrange.triangle(ctx, array, int_argument(ctx, call, 1, "k", 0), upper)
+
+    return run
 
 
 def _eye(ctx: Context, call: NumpyCall) -> Abstract:
@@ -173,6 +183,8 @@ def _joined(ctx: Context, call: NumpyCall, parts: list[ArrayRef], axis: int) -> 
 
 def _concatenate(ctx: Context, call: NumpyCall) -> Abstract:
     parts = _parts(ctx, call)
+    if isinstance(call.get(1, "axis"), NoneValue):
+        return _joined(ctx, call, [rearrange.flat(ctx, part) for part in parts], 0)
     return _joined(ctx, call, parts, axis_argument(ctx, call, 1, parts[0].rank, 0))
 
 
@@ -219,8 +231,43 @@ def _place(largest: bool) -> Callable[[Context, NumpyCall], Abstract]:
     return place
 
 
+def _count(ctx: Context, call: NumpyCall, count: Abstract | None, name: str) -> Number:
+    """How often: an int, guarded not to be negative."""
+    if not isinstance(count, Number) or count.kind is not I64:
+        refuse(ctx, call.node, f"its `{name}` must be an int")
+    if count.low is None or count.low < 0:
+        ctx.guard(ctx.b.ige(count.value, ctx.b.i64(0)), "ValueError", "repeats may not contain negative values.")
+    return count
+
+
+def _room(ctx: Context, call: NumpyCall, array: ArrayRef) -> None:
+    if array.rank == arrays.LARGEST_RANK:
+        refuse(ctx, call.node, f"it is compiled for arrays of up to {arrays.LARGEST_RANK - 1} dimensions")
+
+
 def _repeat(ctx: Context, call: NumpyCall) -> Abstract:
-    return rearrange.repeated(ctx, _vector(ctx, call), int_argument(ctx, call, 1, "repeats", 1), call.name == "repeat")
+    array, axis = array_argument(ctx, call), call.get(2, "axis")
+    count = _count(ctx, call, call.get(1, "repeats"), "repeats")
+    if axis is None or isinstance(axis, NoneValue):
+        return rearrange.repeated(ctx, rearrange.flat(ctx, array), count, 0, True)
+    _room(ctx, call, array)
+    return rearrange.repeated(ctx, array, count, axis_argument(ctx, call, 2, array.rank, 0), True)
+
+
+def _tile(ctx: Context, call: NumpyCall) -> Abstract:
+    """Copies side by side along the last axes; the array has new axes in front, if there are more counts."""
+    array, given = array_argument(ctx, call), call.get(1, "reps")
+    counts = [_count(ctx, call, n, "reps") for n in (given.items if isinstance(given, TupleOf) else [given])]
+    if len(counts) > arrays.LARGEST_RANK:
+        refuse(ctx, call.node, f"arrays have at most {arrays.LARGEST_RANK} dimensions")
+    for _ in range(len(counts) - array.rank):
+        array = rearrange.expanded(ctx, array, 0, call.node)
+    tiled = array
+    for axis, count in enumerate(counts, array.rank - len(counts)):
+        if count.const != 1:
+            _room(ctx, call, array)
+            tiled = rearrange.repeated(ctx, tiled, count, axis, False)
+    return arrays.copy(ctx, array) if tiled is array else tiled
 
 
 _TRANSPOSES: dict[str, Row] = {"transpose": (1, 7, ("axes",), _transpose), "swapaxes": (3, 3, (), _swapaxes)}
@@ -236,7 +283,7 @@ SHAPING: dict[str, Row] = {
     "vstack": (1, 1, (), partial(_rows, axis=0)), "column_stack": (1, 1, (), partial(_rows, axis=1)),
     "cumsum": (1, 2, ("axis",), _running), "cumprod": (1, 2, ("axis",), _running),
     "argmax": (1, 2, ("axis", "keepdims"), _place(True)), "argmin": (1, 2, ("axis", "keepdims"), _place(False)),
-    "repeat": (2, 2, ("repeats",), _repeat), "tile": (2, 2, ("reps",), _repeat),
+    "repeat": (2, 3, ("repeats", "axis"), _repeat), "tile": (2, 2, ("reps",), _tile),
 }  # fmt: skip
 
 SHAPING_METHODS: dict[str, Row] = {

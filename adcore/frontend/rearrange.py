@@ -94,6 +94,13 @@ def lanes(ctx: Context, of: Sequence[ArrayRef], axis: int, each: Callable[[list[
     level([permuted(ctx, array, [*(k for k in range(array.rank) if k != axis), axis]) for array in of])
 
 
+def reshaped(ctx: Context, array: ArrayRef, sizes: arrays.Sizes) -> ArrayRef:
+    """The elements of a contiguous array in another shape of as many."""
+    return ArrayRef(
+        ctx.b.reshape(array.value, *arrays.values(sizes)), array.dtype, tuple(sizes), array.origin, array.name
+    )
+
+
 def expanded(ctx: Context, array: ArrayRef, axis: int, node: ast.AST) -> ArrayRef:
     """`np.expand_dims`: a view with a new axis."""
     items: list[Sliced | Marker] = [Sliced() for _ in range(array.rank)]
@@ -114,12 +121,12 @@ def squeezed(ctx: Context, array: ArrayRef, axes: Sequence[int]) -> ArrayRef:
 
 
 def triangle(ctx: Context, array: ArrayRef, k: Number, upper: bool) -> ArrayRef:
-    """`np.triu` and `np.tril` of a matrix: zeros on the other side of diagonal k."""
+    """`np.triu` and `np.tril` of the last two axes: zeros on the other side of diagonal k."""
     b = ctx.b
 
     def body(index: list[Value], elements: list[Value]) -> list[Value]:
-        diagonal = b.iadd(index[0], k.value)
-        inside = b.ige(index[1], diagonal) if upper else b.ile(index[1], diagonal)
+        diagonal = b.iadd(index[-2], k.value)
+        inside = b.ige(index[-1], diagonal) if upper else b.ile(index[-1], diagonal)
         return [b.select(inside, elements[0], _zero(ctx, array.dtype))]
 
     (value,) = b.map_(arrays.values(array.sizes), [array.value], ["elem"], body)
@@ -233,6 +240,24 @@ def running(ctx: Context, array: ArrayRef, axis: int, kind: str) -> ArrayRef:
     return made
 
 
+def taken(ctx: Context, array: ArrayRef, places: ArrayRef, axis: int) -> ArrayRef:
+    """`np.take_along_axis` for places that are in range."""
+    b = ctx.b
+    made = arrays.allocate(ctx, places.sizes, array.dtype, None)
+
+    def lane(views: list[ArrayRef]) -> None:
+        source, at, target = views
+
+        def body(i: Value, _: list[Value]) -> list[Value]:
+            b.op("store", [target.value, i, b.load(source.value, b.load(at.value, i))], {}, [])
+            return []
+
+        b.for_(b.i64(0), at.sizes[0].value, b.i64(1), [], body)
+
+    lanes(ctx, [array, places, made], axis, lane)
+    return made
+
+
 def place_of_extremum(ctx: Context, array: ArrayRef, largest: bool) -> Number:
     """`np.argmax` and `np.argmin` of a vector: the first of equals; the first NaN counts as both."""
     b = ctx.b
@@ -257,14 +282,14 @@ def place_of_extremum(ctx: Context, array: ArrayRef, largest: bool) -> Number:
     return Number(place, I64, True, None, 0, arrays.length_of(ctx, array).high)
 
 
-def repeated(ctx: Context, array: ArrayRef, count: Number, each: bool) -> ArrayRef:
-    """`np.repeat` (each element `count` times) and `np.tile` (all of it) of a vector."""
+def repeated(ctx: Context, array: ArrayRef, count: Number, axis: int, each: bool) -> ArrayRef:
+    """`np.repeat` (each part along the axis `count` times) and `np.tile` (all of it)."""
     b = ctx.b
-    n = array.sizes[0]
-    ctx.guard(b.ige(count.value, b.i64(0)), "ValueError", "repeats may not contain negative values")
-    inner, outer = (count, n) if each else (n, count)
-    made = arrays.allocate(ctx, (outer, inner), array.dtype, None)
-    row = view(ctx, array, [Sliced(), Marker.NEW] if each else [Marker.NEW, Sliced()], ast.Pass())
-    assign(ctx, made, ArrayRef(arrays.stretched(ctx, row, made.sizes), array.dtype, made.sizes))
-    size = size_number(b.imul(n.value, count.value))
-    return ArrayRef(b.reshape(made.value, size.value), array.dtype, (size,))
+    n = array.sizes[axis]
+    place = axis + 1 if each else axis
+    spread = expanded(ctx, array, place, ast.Pass())
+    sizes = (*spread.sizes[:place], count, *spread.sizes[place + 1 :])
+    made = arrays.allocate(ctx, sizes, array.dtype, None)
+    assign(ctx, made, ArrayRef(arrays.stretched(ctx, spread, sizes), array.dtype, sizes))
+    whole = (*array.sizes[:axis], size_number(b.imul(n.value, count.value)), *array.sizes[axis + 1 :])
+    return ArrayRef(b.reshape(made.value, *arrays.values(whole)), array.dtype, whole)

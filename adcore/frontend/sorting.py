@@ -6,7 +6,7 @@ order in which they stand. NaN comes last, as in NumPy.
 
 from __future__ import annotations
 
-from adcore.frontend import arrays
+from adcore.frontend import arrays, rearrange
 from adcore.frontend.context import Context
 from adcore.frontend.gather import nest
 from adcore.frontend.rearrange import lanes
@@ -85,27 +85,9 @@ def _merge(ctx: Context, source: ArrayRef, places: ArrayRef, scratch: ArrayRef, 
     b.for_(low, high, b.i64(1), [low, middle], body)
 
 
-def taken(ctx: Context, array: ArrayRef, places: ArrayRef, axis: int) -> ArrayRef:
-    """`np.take_along_axis` for places that are in range."""
-    b = ctx.b
-    made = arrays.allocate(ctx, places.sizes, array.dtype, None)
-
-    def lane(views: list[ArrayRef]) -> None:
-        source, at, target = views
-
-        def body(i: Value, _: list[Value]) -> list[Value]:
-            b.op("store", [target.value, i, b.load(source.value, b.load(at.value, i))], {}, [])
-            return []
-
-        b.for_(b.i64(0), at.sizes[0].value, b.i64(1), [], body)
-
-    lanes(ctx, [array, places, made], axis, lane)
-    return made
-
-
 def ordered(ctx: Context, array: ArrayRef, axis: int) -> ArrayRef:
     """`np.sort(array, axis)`."""
-    return taken(ctx, array, order(ctx, array, axis), axis)
+    return rearrange.taken(ctx, array, order(ctx, array, axis), axis)
 
 
 # Searching
