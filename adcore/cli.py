@@ -137,23 +137,40 @@ def _lint_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="*", default=["."], metavar="PATH", help=help)
     words = ", ".join(FORMATS)
     parser.add_argument("--format", type=_one_of(FORMATS), default="full", metavar="FORMAT", help=f"{words}")
+    help = "report these rules only: names, codes or categories, separated by commas; `all` has those that are off by default"
+    parser.add_argument("--select", action="append", default=[], metavar="RULES", help=help)
+    parser.add_argument("--ignore", action="append", default=[], metavar="RULES", help="report all but these rules")
     parser.add_argument("--stdin-filename", metavar="FILE", help="the file that standard input stands for")
 
 
 def _lint(options: argparse.Namespace) -> int:
     from adcore.driver import analyse
     from adcore.lint.run import Buffer, lint
+    from adcore.lint.select import UnknownRule, selection
 
     if options.stdin_filename is not None and _STDIN not in options.paths:
         raise UsageError("adcore lint: `--stdin-filename` goes with the path `-`")
     buffer = Buffer(sys.stdin.buffer.read(), options.stdin_filename) if _STDIN in options.paths else None
-    outcome = lint(options.paths, analyse, options.format, os.environ, buffer)
+    try:
+        chosen = selection(_words(options.select), _words(options.ignore))
+    except UnknownRule as unknown:
+        near = unknown.suggestion
+        remedy = f"did you mean `{near}`?" if near else "`adcore explain` lists all rules"
+        raise UsageError(f"adcore lint: there is no rule `{unknown.word}`; {remedy}") from None
+    outcome = lint(options.paths, analyse, options.format, os.environ, buffer, chosen)
     if outcome.text:
         print(outcome.text)
     if outcome.count and options.format != "json":
         sys.stdout.flush()
         print(f"adcore lint: {outcome.count}", file=sys.stderr)
+    for remark in outcome.remarks:
+        sys.stdout.flush()
+        print(f"adcore lint: {remark}", file=sys.stderr)
     return outcome.code
+
+
+def _words(values: Iterable[str]) -> list[str]:
+    return [word.strip() for value in values for word in value.split(",") if word.strip()]
 
 
 # show

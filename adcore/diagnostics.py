@@ -36,6 +36,8 @@ class Rule:
     before: str = ""
     """An example with this finding: TOML for `config/*`, Python otherwise."""
     after: str = ""
+    by_default: bool = True
+    """Reported without being asked for; otherwise by `adcore lint --select` alone."""
 
     @property
     def category(self) -> str:
@@ -135,6 +137,18 @@ class Report:
 
 _HEAD = "from adcore import autodiff\nfrom adcore.typing import Vector\n\n"
 _SQUARE = "def f(x: float) -> float:\n    return x * x\n"
+
+_LOOP = "    for i in range(len(x)):\n"
+_OVERWRITTEN = f"def f(x: Vector) -> float:\n    y = x.copy()\n{_LOOP}        y[i] = y[i] * y[i]\n    return y[0]\n"
+_FRESH = f"def f(x: Vector) -> float:\n    y = x.copy()\n{_LOOP}        y[i] = x[i] * x[i]\n    return y[0]\n"
+_WHILE = (
+    f"def f(x: Vector) -> float:\n    s = 0.0\n{_LOOP}        k = 0\n        while k < i:\n"
+    "            s = s + 0.5 * x[k]\n            k = k + 1\n    return s\n"
+)
+_FOR = f"def f(x: Vector) -> float:\n    s = 0.0\n{_LOOP}        for k in range(i):\n            s = s + 0.5 * x[k]\n    return s\n"
+_ARMS = "            s = s + x[i]\n        else:\n            s = s + 2.0 * x[i]\n    return s\n"
+_BRANCH = f"def f(x: Vector) -> float:\n    s = 0.0\n{_LOOP}        if s > 1.0:\n{_ARMS}"
+_FREE_BRANCH = f"def f(x: Vector) -> float:\n    s = 0.0\n{_LOOP}        if x[i] > 1.0:\n{_ARMS}"
 
 _ROWS: tuple[Rule, ...] = (
     # AD1xx: options in decorators
@@ -479,6 +493,75 @@ _ROWS: tuple[Rule, ...] = (
         message="the reverse pass keeps {what}: {bytes} bytes",
         why="Memory that grows with the trip count makes a gradient slow and may not fit.",
         fix="Write the loop so that the value can be recomputed, or make the trip count a constant.",
+    ),
+    # What the plan knows besides, whatever `alloc` says; one rule for each kind of slot.
+    Rule(
+        name="alloc/overwritten",
+        code="AD511",
+        severity="information",
+        summary="a value that is kept because the array that it is read from changes",
+        message="the reverse pass keeps {what} ({bytes} bytes): the array that it is read from may hold another by then",
+        why="The reverse pass needs the value as it was; an array that is written meanwhile does not hold it any more.",
+        fix="Write into another array where memory for that is there anyway.",
+        before=f"{_HEAD}@autodiff\n{_OVERWRITTEN}",
+        after=f"{_HEAD}@autodiff\n{_FRESH}",
+        by_default=False,
+    ),
+    Rule(
+        name="alloc/loop-carried",
+        code="AD512",
+        severity="information",
+        summary="a value that is kept because a loop carries it from one iteration to the next",
+        message="the reverse pass keeps {what} ({bytes} bytes): it depends on what the loop carries from one iteration to the next",
+        why="The reverse pass needs the value of each iteration, and each is computed from the one before.",
+        fix="Let the loop carry only sums and products with what does not depend on it.",
+        before=f"{_HEAD}@autodiff\ndef f(x: float, n: int) -> float:\n    for i in range(n):\n        x = x * x\n    return x\n",
+        after=f"{_HEAD}@autodiff\ndef f(x: float, n: int) -> float:\n    s = 0.0\n    for i in range(n):\n        s = s + x * x\n    return s\n",
+        by_default=False,
+    ),
+    Rule(
+        name="alloc/dynamic-trip-count",
+        code="AD513",
+        severity="information",
+        summary="a count that is kept because only the loop itself knows how often it runs",
+        message="the reverse pass keeps how often the loop runs ({bytes} bytes): that is known only when it has ended",
+        why="The reverse pass runs as many iterations backwards, and `while` and `break` leave no other trace of their number.",
+        fix="Write the loop with `range`, if the number of iterations can be computed before it.",
+        before=f"{_HEAD}@autodiff\n{_WHILE}",
+        after=f"{_HEAD}@autodiff\n{_FOR}",
+        by_default=False,
+    ),
+    Rule(
+        name="alloc/branch-record",
+        code="AD514",
+        severity="information",
+        summary="a condition that is kept because it cannot be computed again",
+        message="the reverse pass keeps whether {what} holds ({bytes} bytes): it cannot be computed again",
+        why="The reverse pass goes through the arms that were taken, and what the condition was computed from is gone.",
+        fix="Let the condition depend on what the loop does not change.",
+        before=f"{_HEAD}@autodiff\n{_BRANCH}",
+        after=f"{_HEAD}@autodiff\n{_FREE_BRANCH}",
+        by_default=False,
+    ),
+    Rule(
+        name="alloc/array-temporary",
+        code="AD515",
+        severity="information",
+        summary="an array that is kept because it is made anew in each iteration",
+        message="the reverse pass keeps {what} ({bytes} bytes): it comes from an array that is made on the way and cannot be made again",
+        why="The reverse pass needs the array of each iteration, and making it again is impossible or costs too much.",
+        fix="Compute it before the loop, or element by element.",
+        by_default=False,
+    ),
+    Rule(
+        name="alloc/call-result",
+        code="AD516",
+        severity="information",
+        summary="a value that is kept because it comes from a call",
+        message="the reverse pass keeps {what} ({bytes} bytes): it comes from a call, which is not made again",
+        why="The reverse pass needs the value, and calls that stay calls (recursion, large helpers) are never repeated.",
+        fix="Write the recursion as a loop, or let the result enter the derivative by sums only.",
+        by_default=False,
     ),
     # AD6xx: project configuration. The category `config` decides over the exit code.
     Rule(

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -20,6 +20,7 @@ import tomli
 
 import adcore.ops  # noqa: F401 (fills the op table)
 from adcore import ad, passes
+from adcore.ad.plan import Slot
 from adcore.ad.written import functional
 from adcore.build_requires import missing_extra
 from adcore.diagnostics import Diagnostic, Report
@@ -30,6 +31,7 @@ from adcore.ir.core import Function, Module
 from adcore.ir.printer import print_function
 from adcore.ir.signature import Entry, leaves
 from adcore.ir.types import Array, is_differentiable
+from adcore.lint.kept import report_kept
 from adcore.manifest import manifest
 from adcore.options import ProjectOptions
 from adcore.source import SourceText, Span
@@ -44,8 +46,12 @@ class Analysis:
 
     entries: list[Entry] = field(default_factory=list)
     plans: dict[str, ad.Plan] = field(default_factory=dict)  # by entry name
+    kept: dict[str, list[Slot]] = field(
+        default_factory=dict
+    )  # by entry name: its slots, then those of the helpers that stay calls
     diagnostics: tuple[Diagnostic, ...] = ()
-    reversible: set[str] = field(default_factory=set)  # helpers that stay calls and have a plan
+    notes: tuple[Diagnostic, ...] = ()  # what is reported only where it is asked for
+    calls: dict[str, ad.Analysis] = field(default_factory=dict)  # by function: helpers that stay calls and have a plan
     lowered: Module = field(default_factory=Module)
     module: Module = field(default_factory=Module)
 
@@ -88,7 +94,7 @@ def _deep_nesting() -> Iterator[None]:
 @_deep_nesting()
 def analyse(project: Project, source: SourceText, module: str, options: ProjectOptions | None = None) -> Analysis:
     """Everything about one module that lint and editor report: no derivative is emitted, no machine code made."""
-    report = Report()
+    report, notes = Report(), Report()
     analysis = Analysis()
     try:
         lowered = lower_module(project, source, module, report, options)
@@ -98,10 +104,20 @@ def analyse(project: Project, source: SourceText, module: str, options: ProjectO
         analysis.module = passes.run(lowered.module)
         for entry in analysis.entries:
             plan(analysis, entry, report)
+            texts = partial(_text_of, project, source, entry)
+            report_kept(entry, analysis.kept.get(entry.name, ()), texts, report, notes)
     except Exception as error:  # a defect of adcore: it must not become a traceback in an editor or a build
         _internal(report, Span(source.path, 1, 1, 1, 1), module, error)
-    analysis.diagnostics = report.diagnostics
+    analysis.diagnostics, analysis.notes = report.diagnostics, notes.diagnostics
     return analysis
+
+
+def _text_of(project: Project, source: SourceText, entry: Entry, path: str) -> SourceText | None:
+    """A file that an entry was compiled from."""
+    if path == source.path:
+        return source
+    found = next((project.find(d.module) for d in entry.dependencies if d.path == path), None)
+    return found.source if found is not None else None
 
 
 def plan(analysis: Analysis, entry: Entry, report: Report) -> None:
@@ -113,12 +129,13 @@ def plan(analysis: Analysis, entry: Entry, report: Report) -> None:
         reaches = ad.reaches(function, entry.wrt)
         _report_zero_derivatives(entry, reaches, report)
         if entry.options.mode != "forward":
-            analysis.plans[entry.name] = ad.analyse(function, entry.wrt).plan
-            _plan_calls(analysis, function)
-            _report_kept(entry, analysis.plans[entry.name], report)
+            made = ad.analyse(function, entry.wrt)
+            analysis.plans[entry.name] = made.plan
+            reversed_calls = _plan_calls(analysis, function, made)
+            analysis.kept[entry.name] = [slot for each in (made, *reversed_calls) for slot in each.plan.slots.values()]
         if entry.options.order == 2 and not entry.scalar_output:
-            made = _without_option(entry, "order")
-            report.add("activity/not-scalar-output", entry.span, fixes=made, actual=_described(entry))
+            fixes = _without_option(entry, "order")
+            report.add("activity/not-scalar-output", entry.span, fixes=fixes, actual=_described(entry))
         entry.members = _members(entry)
     except ad.NoRule as error:
         names = ", ".join(entry.parameters[k].name for k in entry.wrt)
@@ -129,13 +146,23 @@ def plan(analysis: Analysis, entry: Entry, report: Report) -> None:
         _internal(report, entry.span, entry.qualname, error)
 
 
-def _plan_calls(analysis: Analysis, function: Function) -> None:
-    """What stays a call is differentiated as a whole: raises where that cannot be done."""
+def _plan_calls(analysis: Analysis, function: Function, made: ad.Analysis) -> list[ad.Analysis]:
+    """What stays a call is differentiated as a whole: raises where that cannot be done. Gives the calls that the reverse pass makes."""
     for name in _closure(analysis.module, passes.callees(function)):
-        if name not in analysis.reversible:
+        if name not in analysis.calls:
             callee = analysis.module.functions[name]
-            ad.analyse(callee, [k for k, p in enumerate(callee.params) if is_differentiable(p.type)], "push")
-            analysis.reversible.add(name)
+            wrt = [k for k, p in enumerate(callee.params) if is_differentiable(p.type)]
+            analysis.calls[name] = ad.analyse(callee, wrt, "push")
+    found: dict[str, ad.Analysis] = {}
+    work = [made]
+    while work:
+        each = work.pop()
+        for op in each.primal.body.walk():
+            name = op.attrs["callee"] if op.name == "call" else ""
+            if name and name not in found and each.activity.participates(op):
+                found[name] = analysis.calls[name]
+                work.append(found[name])
+    return list(found.values())
 
 
 def _apply_options(function: Function, entry: Entry, report: Report) -> None:
@@ -150,13 +177,6 @@ def _apply_options(function: Function, entry: Entry, report: Report) -> None:
         function.attrs["bounds_check"] = False
     if options.fastmath:
         function.attrs["fastmath"] = ("fast",) if isinstance(options.fastmath, bool) else tuple(options.fastmath)
-
-
-def _report_kept(entry: Entry, plan: ad.Plan, report: Report) -> None:
-    rule = {"forbid": "alloc/forbidden", "warn": "alloc/kept"}.get(entry.options.alloc)
-    for slot in plan.slots.values():
-        if rule is not None and slot.place in ("heap", "tape"):
-            report.add(rule, slot.span or entry.span, what=slot.name, bytes=slot.bytes)
 
 
 def _described(entry: Entry) -> str:
@@ -258,7 +278,7 @@ def compile_package(
             top = Span(_display(root, path), 1, 1, 1, 1)
             report.add("config/missing-file", top, name=path.name, reason="it is not text in its declared encoding")
             continue
-        if "adcore" not in text or not _selected(name, project):
+        if "adcore" not in text or not project.selects(name):
             continue
         analysis = analyse(sources, SourceText(_display(root, path), text), name, project)
         report.extend(analysis.diagnostics)
@@ -427,12 +447,6 @@ def _internal(report: Report, span: Span, function: str, error: Exception) -> No
 def _summary(entry: Entry) -> str:
     members = ", ".join(m for m in entry.members if m != "primal")
     return f"{entry.name}: compiled" + (f" with {members}" if members else "")
-
-
-def _selected(module: str, project: ProjectOptions) -> bool:
-    """What `include` and `exclude` say of a module."""
-    included = not project.include or any(fnmatchcase(module, pattern) for pattern in project.include)
-    return included and not any(fnmatchcase(module, pattern) for pattern in project.exclude)
 
 
 def _import_roots(root: Path, modules: Mapping[str, Path]) -> list[Path]:

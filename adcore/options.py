@@ -12,6 +12,7 @@ import ast
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from fnmatch import fnmatchcase
 from typing import Any
 
 import tomli
@@ -278,6 +279,11 @@ class ProjectOptions:
     present: bool = False
     """Whether there is a table at all."""
 
+    def selects(self, module: str) -> bool:
+        """What `include` and `exclude` say of a module."""
+        included = not self.include or any(fnmatchcase(module, pattern) for pattern in self.include)
+        return included and not any(fnmatchcase(module, pattern) for pattern in self.exclude)
+
 
 FUNCTION_OPTIONS: frozenset[str] = frozenset(f.name for f in fields(FunctionOptions)) - {"given"}
 PROJECT_OPTIONS: frozenset[str] = frozenset(("cpu", "debug", "abi3", "include", "exclude"))
@@ -441,8 +447,14 @@ def check_functions(project: ProjectOptions, known: Mapping[str, Sequence[Parame
             remedy = "correct the name or delete the table" if near is None else f"did you mean `{near}`?"
             suggestion = None if near is None else f'"{near}"'
             report.add("config/unknown-function", table.span, suggestion, name=shorten(name), remedy=remedy)
-        elif table.wrt is not None:
-            ValueCheck(OPTIONS["wrt"], table.wrt, FUNCTION_TABLE, report, known[name]).run()
+        else:
+            check_table(table, known[name], report)
+
+
+def check_table(table: FunctionTable, parameters: Sequence[Parameter], report: Report) -> None:
+    """Check what the table of a function says of its parameters."""
+    if table.wrt is not None:
+        ValueCheck(OPTIONS["wrt"], table.wrt, FUNCTION_TABLE, report, parameters).run()
 
 
 def _report_toml_syntax(source: SourceText, document: TomlDocument, report: Report) -> None:

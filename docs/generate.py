@@ -98,7 +98,8 @@ def rules_page() -> str:
 
 
 def rule_section(rule: Rule) -> str:
-    parts = [f"## {rule.name}", f"{rule.code}, {rule.severity}: {rule.summary}.", f"{rule.why} {rule.fix}"]
+    asked = "" if rule.by_default else ", reported only with `adcore lint --select`"
+    parts = [f"## {rule.name}", f"{rule.code}, {rule.severity}{asked}: {rule.summary}.", f"{rule.why} {rule.fix}"]
     language = "toml" if rule.category == "config" else "python"
     for title, example in (("Reported:", rule.before), ("Instead:", rule.after)):
         if example:

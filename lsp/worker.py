@@ -166,7 +166,7 @@ def check(request: Request, last_good: dict[Path, ProjectOptions]) -> Reply:
         project: Project, source: SourceText, module: str, options: ProjectOptions | None = None
     ) -> Analysis:
         analysis = analyse(project, source, module, options)
-        functions.extend(function_facts(entry, analysis.plans.get(entry.name)) for entry in analysis.entries)
+        functions.extend(function_facts(entry, analysis.kept.get(entry.name)) for entry in analysis.entries)
         return analysis
 
     checker = Checker(analyse_and_note, request.overlays, os.environ, last_good, make_project)

@@ -43,6 +43,11 @@ MISTAKES = [
     ("lint --format jsn", "adcore lint: argument --format: `jsn` is not a value; did you mean `json`?"),
     ("lint --format", "adcore lint: argument --format: expected one argument"),
     ("lint --stdin-filename a.py", "adcore lint: `--stdin-filename` goes with the path `-`"),
+    (
+        "lint --select alloc/overwriten",
+        "adcore lint: there is no rule `alloc/overwriten`; did you mean `alloc/overwritten`?",
+    ),
+    ("lint --ignore xyzzy", "adcore lint: there is no rule `xyzzy`; `adcore explain` lists all rules"),
     ("show", "adcore show: the following arguments are required: FILE:FUNCTION"),
     ("show good.py", "adcore show: `good.py` is not FILE:FUNCTION"),
     ("show nowhere.py:f", "adcore show: `nowhere.py` cannot be read: no such file or directory"),
@@ -78,6 +83,16 @@ def test_lint(project: Path) -> None:
     assert (done.stderr, done.returncode) == ("adcore lint: 2 errors\n", 1)
     assert adcore("lint", "good.py", cwd=project).returncode == 0
     assert adcore("lint", "nowhere", "bad.py", cwd=project).returncode == 2
+
+
+def test_lint_of_selected_rules(project: Path) -> None:
+    done = adcore("lint", "--select", "types, options/unknown-value", "--select", "AD101", cwd=project)
+    assert done.stdout.startswith("bad.py:4:16: error[options/unknown-value]")
+    assert done.stderr.splitlines()[0] == "adcore lint: 1 error"
+    assert done.stderr.splitlines()[1].startswith("adcore lint: 1 error not selected;")
+    assert done.returncode == 1
+    done = adcore("lint", "--ignore", "options", cwd=project)
+    assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
 
 
 def test_json_is_all_there_is(project: Path) -> None:

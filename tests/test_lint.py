@@ -9,11 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from adcore.driver import analyse
+from adcore.diagnostics import Report
+from adcore.driver import analyse, compile_package
 from adcore.lint.check import Checker
 from adcore.lint.files import collect
 from adcore.lint.formats import Format
 from adcore.lint.run import Buffer, Outcome, lint
+from adcore.lint.select import UnknownRule, selection
+from adcore.options import check_toml
 
 GOOD = "from adcore import autodiff\n\n\n@autodiff\ndef f(x: float) -> float:\n    return x * x\n"
 BAD = GOOD.replace("@autodiff", '@autodiff(mode="revers", wrt="z")')
@@ -166,6 +169,115 @@ def test_a_failure_of_the_engine_is_a_finding(tmp_path: Path) -> None:
     outcome = lint(["."], fails, "concise", {})  # type: ignore[arg-type]
     reason = "error[compiler/internal] `{}` could not be compiled: adcore failed with RecursionError"
     assert lines(outcome) == [f"a.py:1:1: {reason.format('a')}", f"b.py:1:1: {reason.format('b')}"]
+
+
+# What is selected
+
+
+KEEPS = "from adcore import autodiff\n\n\n@autodiff\ndef f(x: float, n: int) -> float:\n    for i in range(n):\n        x = x * x\n    return x\n"
+NOTE = "information[alloc/loop-carried] the reverse pass keeps `x` (8*n bytes): it depends on what the loop carries from one iteration to the next"
+
+
+def chosen(*select: str, ignore: tuple[str, ...] = ()) -> Outcome:
+    return lint(["."], analyse, "concise", {}, None, selection(select, ignore))
+
+
+def test_what_is_off_by_default_is_shown_where_it_is_selected(tmp_path: Path) -> None:
+    write(tmp_path, {"m.py": KEEPS})
+    assert run() == Outcome("", "", 0)
+    for word in ("alloc/loop-carried", "AD512", "alloc", "all"):
+        assert chosen("alloc/kept", word) == Outcome(f"m.py:6:5: {NOTE}", "1 note", 0)
+    assert chosen("alloc", ignore=("alloc/loop-carried",)) == chosen("options") == Outcome("", "", 0)
+
+
+def test_what_is_selected_alone_is_shown_and_counts(tmp_path: Path) -> None:
+    write(tmp_path, {"m.py": BAD, "n.py": KEEPS})
+    outcome = chosen("options/unknown-value")
+    assert (lines(outcome), outcome.count, outcome.code) == ([f"m.py:4:16: {MODE}"], "1 error", 1)
+    assert outcome.remarks == (
+        "1 error not selected; what is wrong with a function hides what else there is to say of it",
+    )
+    outcome = chosen("alloc")
+    assert (lines(outcome), outcome.code) == ([f"n.py:6:5: {NOTE}"], 0)
+    assert outcome.remarks == (
+        "2 errors not selected; what is wrong with a function hides what else there is to say of it",
+    )
+    assert lines(chosen("all"))[:2] == lines(run())
+
+
+def test_what_is_ignored_is_left_out(tmp_path: Path) -> None:
+    write(tmp_path, {"m.py": BAD, "n.py": KEEPS})
+    assert chosen(ignore=("options",)) == Outcome("", "", 0)
+    outcome = chosen(ignore=("options/unknown-value",))
+    assert (lines(outcome), outcome.remarks) == ([f"m.py:4:30: {WRT}"], ())
+
+
+def test_what_cannot_be_looked_at_is_shown_whatever_is_selected(tmp_path: Path) -> None:
+    write(tmp_path, {"m.py": "import autodiff (\n", "pyproject.toml": "[tool.adcore\n"})
+    names = {line.partition("[")[2].partition("]")[0] for line in lines(chosen("alloc"))}
+    assert names == {"syntax/invalid", "config/syntax"}
+    assert lint(["nowhere"], analyse, "concise", {}, None, selection(["alloc"])).code == 2
+    assert lint(["nowhere"], analyse, "concise", {}, None, selection([], ["config/missing-file"])).code == 0
+
+
+@pytest.mark.parametrize(
+    ("word", "near"),
+    [
+        ("alloc/overwriten", "alloc/overwritten"),
+        ("aloc", "alloc"),
+        ("ad502", "AD502"),
+        ("option", "options"),
+        ("xyzzy", None),
+    ],
+)
+def test_words_that_name_no_rule(word: str, near: str | None) -> None:
+    for select, ignore in ([word], []), (["all"], [word]):
+        with pytest.raises(UnknownRule) as caught:
+            selection(select, ignore)
+        assert (caught.value.word, caught.value.suggestion) == (word, near)
+
+
+# Projects of which nothing is compiled
+
+NO_TABLE = "pyproject.toml has no table [tool.adcore], so a build compiles nothing"
+
+
+def test_a_project_without_a_table(tmp_path: Path) -> None:
+    write(tmp_path, {"pyproject.toml": "[project]\nname = 'x'\n", "m.py": GOOD, "n.py": "x = 1\n"})
+    assert run() == run("m.py") == Outcome("", "", 0, (NO_TABLE,))
+    assert run("n.py") == run("pyproject.toml") == Outcome("", "", 0)
+    write(tmp_path, {"pyproject.toml": "[tool.adcore]\n"})
+    assert run() == Outcome("", "", 0)
+
+
+def test_patterns_that_select_nothing(tmp_path: Path) -> None:
+    files = {f"pkg/{name}.py": GOOD for name in ("__init__", "a", "b", "c")}
+    write(tmp_path, {**files, "pyproject.toml": '[tool.adcore]\ninclude = ["pgk.*"]\n'})
+    said = "pyproject.toml selects none of the modules that were checked (`pkg`, `pkg.a`, `pkg.b`, ...) by `include` and `exclude`"
+    assert run() == Outcome("", "", 0, (said,))
+    write(tmp_path, {"pyproject.toml": '[tool.adcore]\ninclude = ["pkg.a"]\n'})
+    assert run() == Outcome("", "", 0)
+    assert run("pkg/b.py").remarks == (
+        "pyproject.toml selects none of the modules that were checked (`pkg.b`) by `include` and `exclude`",
+    )
+
+
+def test_a_parameter_in_a_table_that_is_not_there_is_said_once(tmp_path: Path) -> None:
+    """And no more of it: that nothing is left to differentiate for is its consequence."""
+    write(tmp_path, {"m.py": GOOD, "pyproject.toml": '[tool.adcore.functions."m:f"]\nwrt = "z"\n'})
+    assert [line.partition(":")[0] for line in lines(run())] == ["pyproject.toml"]
+    assert lines(run("m.py")) == lines(run())
+
+
+@pytest.mark.parametrize("wrt", ['"z"', '["x", "z"]'])
+def test_a_build_says_it_as_well(tmp_path: Path, wrt: str) -> None:
+    """Where tables are not compared with the project's functions too, as in development."""
+    write(tmp_path, {"m.py": GOOD})
+    report = Report()
+    options = check_toml(f'[tool.adcore.functions."m:f"]\nwrt = {wrt}\n', "pyproject.toml", report)
+    assert options is not None
+    assert compile_package(tmp_path, {"m": Path("m.py")}, None, options, report) is None
+    assert [d.rule for d in report] == ["config/unknown-parameter"]
 
 
 # Names of files

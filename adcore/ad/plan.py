@@ -24,6 +24,9 @@ from adcore.ir.types import Array, Scalar, is_differentiable
 from adcore.source import Span
 
 MOST = INFINITE >> 12  # what any finite capacity is cut to: deep nests of unknown trips stay finite
+KINDS = ("overwritten", "call-result", "array-temporary", "branch-record", "dynamic-trip-count", "loop-carried")
+"""Why a value is kept: of several reasons the one that stands first is named."""
+LOOPS = ("for", "while")
 STACK_BYTES = 16 * 1024  # the tape of static trip counts that one call may put on its stack
 
 
@@ -335,10 +338,40 @@ class _Planner:
             if place.mode == "slot" and not formula.leaves(whole) and formula.evaluate(whole, {}) <= room:
                 where = "stack"
                 room -= formula.evaluate(whole, {})
-            name, span, kind = _cause(v, place.owner)
+            name, span = _named(v, place.owner)
+            kind = self.kind_of(v)
             if place.mode == "push" and isinstance(v.type, Array):
                 each = formula.total(each, self.overhead(v, v.type, plan))
             plan.slots[v] = Slot(v, name, span, kind, each, times, where)
+
+    def kind_of(self, v: Value) -> str:
+        """Why the value cannot be had again without being kept."""
+        op = v.owner
+        if op is not None and op.name in LOOPS:
+            return "dynamic-trip-count" if has_exit(op) and v is op.results[-1] else "loop-carried"
+        if op is not None and op.name != "load" and v.type == Scalar("bool", 1):
+            return "branch-record"
+        if op is not None and isinstance(v.type, Array):
+            return "array-temporary"
+        kinds = {_kind_of_source(source) for source in self.sources(v)}
+        return next((kind for kind in KINDS if kind in kinds), "loop-carried")
+
+    def sources(self, v: Value) -> Iterable[Value]:
+        """What the value is computed from and cannot be computed again itself; an `if` stands for what its arms give."""
+        seen, work = {v}, [v]
+        while work:
+            u = work.pop()
+            op = u.owner
+            inputs = self.inputs(u)
+            if inputs is None and op is not None and op.name == "if":
+                inputs = [region.terminator.operands[op.results.index(u)] for region in op.regions]
+            if inputs is None:
+                yield u
+                continue
+            for w in inputs:
+                if w not in seen and not self.is_free(w):
+                    seen.add(w)
+                    work.append(w)
 
     def bytes_of(self, v: Value) -> Formula:
         if not isinstance(v.type, Array):
@@ -352,7 +385,7 @@ class _Planner:
     def times(self, place: Place) -> Formula:
         """In a nest of known trip counts a cell per iteration; on the tape as often as it comes by."""
         if place.mode == "push":
-            return Runs("iterations", place.region)
+            return Runs("iterations" if place.depth else "calls", place.region)
         return formula.product(*map(formula.trips, place.chain))
 
     def overhead(self, v: Value, type: Array, plan: Plan) -> Formula:
@@ -365,16 +398,20 @@ def _is_one(v: Value) -> bool:
     return v.owner is not None and v.owner.name == "const" and v.owner.attrs["value"] == 1
 
 
-def _cause(v: Value, owner: Op | None) -> tuple[str, Span | None, str]:
-    """Name, source span and kind of a kept value."""
+def _named(v: Value, owner: Op | None) -> tuple[str, Span | None]:
+    """Name and source span of a kept value."""
     op = v.owner
-    name = v.name or (f"the result of {op.name}" if op is not None else "a carried value")
     if op is None:
-        return name, owner.span if owner is not None else None, "loop-carried"
+        return v.name or "a carried value", owner.span if owner is not None else None
+    return v.name or f"the result of {op.name}", op.span
+
+
+def _kind_of_source(v: Value) -> str:
+    op = v.owner
+    if op is None or op.name in LOOPS:
+        return "loop-carried"
     if op.name == "load":
-        return name, op.span, "overwritten"
-    if op.name in ("for", "while"):
-        return name, op.span, "dynamic-trip-count" if has_exit(op) and v is op.results[-1] else "loop-carried"
-    if v.type == Scalar("bool", 1):
-        return name, op.span, "branch-record"
-    return name, op.span, "array-temporary" if isinstance(v.type, Array) else "loop-carried"
+        return "overwritten"
+    if op.name == "call":
+        return "call-result"
+    return "array-temporary" if any(isinstance(u.type, Array) for u in (*op.results, *op.operands)) else "loop-carried"

@@ -44,7 +44,15 @@ from adcore.ir.memory import analyse, reads
 from adcore.ir.signature import Dependency, Entry, Parameter
 from adcore.ir.types import BOOL, F64, I64, Array, is_differentiable
 from adcore.option_entries import read_application
-from adcore.options import FunctionOptions, ProjectOptions, check_decorator, resolve, without_derivative
+from adcore.options import (
+    FunctionOptions,
+    FunctionTable,
+    ProjectOptions,
+    check_decorator,
+    check_table,
+    resolve,
+    without_derivative,
+)
 from adcore.source import Span
 
 _MEMBERS = {
@@ -118,6 +126,8 @@ class EntryBuilder:
             takes_function=takes_function,
             literal_of=partial(fixes.literal_of, self.scope),
         )
+        if (table := self._table(name)) is not None:
+            check_table(table, kinds, own)
         self.report.extend(own.diagnostics)
         if signature is None:  # nothing of the body is checked: its types are unknown
             return None
@@ -142,9 +152,12 @@ class EntryBuilder:
         )
         return self._resolve_wrt(entry, function, decorator)
 
+    def _table(self, name: str) -> FunctionTable | None:
+        return self.project.functions.get(f"{self.scope.name}:{name}")
+
     def _resolved(self, name: str, options: FunctionOptions) -> FunctionOptions:
         """The decorator's options over those of the project."""
-        table = self.project.functions.get(f"{self.scope.name}:{name}")
+        table = self._table(name)
         return resolve(options, toml_function=table.values if table else None, toml_defaults=self.project.defaults)
 
     def _span(self, callee: FunctionRef) -> Span:

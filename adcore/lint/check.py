@@ -31,6 +31,9 @@ class Analysis(Protocol):
     @property
     def diagnostics(self) -> Sequence[Diagnostic]: ...
 
+    @property
+    def notes(self) -> Sequence[Diagnostic]: ...
+
 
 Analyse = Callable[[Project, SourceText, str, ProjectOptions | None], Analysis]
 """(project, source, module name, options of the project) to the engine's findings; executes nothing."""
@@ -49,11 +52,14 @@ class Checker:
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
     last_good: MutableMapping[Path, ProjectOptions] = field(default_factory=dict)
     make_project: Callable[[Sequence[Path], Mapping[str, str]], Project] = Project
+    notes: bool = False
+    """Whether to give the findings that are reported only where they are asked for."""
 
     def __post_init__(self) -> None:
         self.layouts = Layouts(self.overlays)
         self._projects: dict[tuple[Path, ...], Project] = {}
         self._options: dict[Path, tuple[ProjectOptions | None, tuple[Diagnostic, ...]]] = {}
+        self._modules_of: dict[Path, dict[str, ProjectOptions]] = {}
         report = Report()
         self._from_environment = check_environment(self.environ, report) or {}
         self.environment: tuple[Diagnostic, ...] = report.diagnostics
@@ -71,12 +77,24 @@ class Checker:
 
     def _python(self, source: SourceText, layout: Layout) -> Sequence[Diagnostic]:
         options, findings = self.config(layout.config, layout.text) if layout.config else (None, ())
+        if options is not None and layout.config is not None:
+            self._modules_of.setdefault(layout.config, {})[layout.module] = options
         options = resolve_project(options or ProjectOptions(), env=self._from_environment)
         try:
-            found = self.analyse(self.project(layout.roots), source, layout.module, options).diagnostics
+            analysis = self.analyse(self.project(layout.roots), source, layout.module, options)
+            found = [*analysis.diagnostics, *(analysis.notes if self.notes else ())]
         except Exception as error:  # one file must not hide the others
             found = [_internal(source, layout.module, error)]
         return [*findings, *found]
+
+    def remarks(self) -> Iterator[tuple[Path, str]]:
+        """What no finding says: a project of which a build would compile none of the modules that were checked, and why."""
+        for config, modules in self._modules_of.items():
+            if not any(options.present for options in modules.values()):
+                yield config, "has no table [tool.adcore], so a build compiles nothing"
+            elif not any(options.selects(module) for module, options in modules.items()):
+                names = ", ".join(f"`{name}`" for name in sorted(modules)[:3]) + (", ..." if len(modules) > 3 else "")
+                yield config, f"selects none of the modules that were checked ({names}) by `include` and `exclude`"
 
     def project(self, roots: tuple[Path, ...]) -> Project:
         """The modules that are found from these folders."""

@@ -19,7 +19,8 @@ def overview() -> str:
 
 def explain(rule: Rule) -> str:
     """All that the registry says about a rule."""
-    parts = [f"{rule.name} ({rule.code}, {rule.severity}): {rule.summary}", f"{rule.why}\n{rule.fix}"]
+    asked = "" if rule.by_default else ", reported only with `adcore lint --select`"
+    parts = [f"{rule.name} ({rule.code}, {rule.severity}{asked}): {rule.summary}", f"{rule.why}\n{rule.fix}"]
     for title, example in (("Reported:", rule.before), ("Instead:", rule.after)):
         if example:
             parts.append(title + "\n\n" + "\n".join(f"    {line}".rstrip() for line in example.splitlines()))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from adcore.ad.plan import Plan, Slot
+from adcore.ad.plan import Slot
 from adcore.ir.signature import Entry, Leaf, Result, TupleResult
 from adcore.ir.types import Array, Type
 from adcore.source import Span
@@ -23,12 +23,12 @@ class FunctionFacts:
     text: str
 
 
-def function_facts(entry: Entry, plan: Plan | None) -> FunctionFacts:
-    """The generated callables with their signatures, then what the reverse pass keeps, in bytes."""
+def function_facts(entry: Entry, kept: Sequence[Slot] | None) -> FunctionFacts:
+    """The generated callables with their signatures, then what the reverse pass keeps, in bytes; None: there is no reverse pass."""
     lines = [f"{entry.qualname}({_parameters(entry)}) -> {_result(entry.result)}"]
     lines += [f"{entry.qualname}.{member}" for member in _members(entry)]
-    if plan is not None:
-        lines += ["", *_kept(list(plan.slots.values()))]
+    if kept is not None:
+        lines += ["", *_kept(kept)]
     return FunctionFacts(entry.qualname, entry.span, "\n".join(lines))
 
 
@@ -79,7 +79,7 @@ def _members(entry: Entry) -> list[str]:
     return [said[member] for member in said if member in entry.members]
 
 
-def _kept(slots: list[Slot]) -> list[str]:
+def _kept(slots: Sequence[Slot]) -> list[str]:
     if not slots:
         return ["The reverse pass keeps nothing."]
     total = " + ".join(slot.bytes for slot in slots)

@@ -7,13 +7,14 @@ names of files in the output are as given or relative to the working directory.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from adcore.diagnostics import Diagnostic, Report, sort_diagnostics
 from adcore.lint.check import Analyse, Checker, decode_as, read
 from adcore.lint.files import collect, reason, shown
 from adcore.lint.formats import Format, exit_code, render, summary
+from adcore.lint.select import DEFAULT, Selection
 from adcore.options import ENVIRONMENT_NAME, environment_text
 from adcore.source import SourceText, Span
 
@@ -28,6 +29,8 @@ class Outcome:
     text: str
     count: str
     code: int
+    remarks: tuple[str, ...] = ()
+    """What is worth a line on standard error besides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +54,21 @@ class Buffer:
 
 
 def lint(
-    paths: Sequence[str], analyse: Analyse, format: Format, environ: Mapping[str, str], buffer: Buffer | None = None
+    paths: Sequence[str],
+    analyse: Analyse,
+    format: Format,
+    environ: Mapping[str, str],
+    buffer: Buffer | None = None,
+    chosen: Selection = DEFAULT,
 ) -> Outcome:
     """Check all paths; `buffer` is read where a path is `-`."""
-    step = _Step(analyse, environ, buffer)
+    step = _Step(analyse, environ, buffer, chosen.has_notes)
     for path in paths:
         step.standard_input() if path == STDIN else step.path(path)
-    found = sort_diagnostics(step.named())
-    return Outcome(render(found, format, step.sources(found)), summary(found), exit_code(found))
+    everything = sort_diagnostics(step.named())
+    found = tuple(diagnostic for diagnostic in everything if diagnostic.rule in chosen.shown)
+    text, count = render(found, format, step.sources(found)), summary(found)
+    return Outcome(text, count, exit_code(found), tuple(step.remarks(everything, chosen)))
 
 
 @dataclass
@@ -66,6 +76,7 @@ class _Step:
     analyse: Analyse
     environ: Mapping[str, str]
     buffer: Buffer | None
+    notes: bool = False
     report: Report = field(default_factory=Report)
     names: dict[str, str] = field(default_factory=dict)
     """How the user named the file at an absolute path."""
@@ -75,8 +86,15 @@ class _Step:
         overlays = {}
         if self.buffer is not None and (text := self.buffer.text) is not None:
             overlays[self.buffer.path] = text
-        self.checker = Checker(self.analyse, overlays, self.environ)
+        self.checker = Checker(self.analyse, overlays, self.environ, notes=self.notes)
         self.report.extend(self.checker.environment)
+
+    def remarks(self, everything: Iterable[Diagnostic], chosen: Selection) -> Iterator[str]:
+        """What is left out although it is wrong, and projects that nothing is compiled of."""
+        left_out = [d for d in everything if d.rule in chosen.given_up and d.severity == "error"]
+        if left_out:
+            yield f"{summary(left_out)} not selected; what is wrong with a function hides what else there is to say of it"
+        yield from (f"{self._name(str(config))} {remark}" for config, remark in self.checker.remarks())
 
     def path(self, given: str) -> None:
         for found in collect([given]):
