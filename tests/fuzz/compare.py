@@ -26,8 +26,9 @@ NOT_EXACT = re.compile(
 # Ops whose slope at 0 is a convention.
 KINKED = frozenset({"fabs", "pymax", "pymin", "fmax", "fmin", "copysign", "hypot", "root", "sqrt", "select", "mod", "fmod", "remainder", "if"})  # fmt: skip
 
-# A slope that is larger is no test: its factors (the -7 * a**-8 of a**-7) overflow before their product does.
-NEAR_OVERFLOW = 1e250
+# A slope that is larger is no test: its factors (the -7 * a**-8 of a**-7) may overflow before their product does, and to differences a sine
+# of an argument without digits after the point is noise, whatever its slope.
+TOO_STEEP = 1e50
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +234,7 @@ class _Call:
             return _weighted(outcome, outputs, weights)
 
         found = slope(along)
-        if found is None or abs(found.value) > NEAR_OVERFLOW:
+        if found is None or abs(found.value) > TOO_STEEP:
             return
         self.result.slopes += 1
         self.result.active.update(name for name in self.stages.active if executed[name])
