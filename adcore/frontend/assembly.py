@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from adcore.frontend import arith, arrays, rearrange
 from adcore.frontend.context import Context
+from adcore.frontend.gather import nest
 from adcore.frontend.indexing import Marker, Sliced, part, view
-from adcore.frontend.products import multiplied
+from adcore.frontend.products import multiplied, product_kind
 from adcore.frontend.shapes import size_number
 from adcore.frontend.ufunc_rules import chosen
 from adcore.frontend.values import ArrayRef, Number
@@ -89,18 +90,24 @@ def _source(ctx: Context, k: Value, n: Value, mode: str) -> Value:
 
 
 def kron(ctx: Context, a: ArrayRef, b: ArrayRef, node: ast.AST) -> ArrayRef:
-    """`np.kron`: every element of `a` times all of `b`."""
+    """`np.kron`: a block for every element of `a`, which is that element times `b`."""
     rank = max(a.rank, b.rank)
     a, b = (_with_rank(ctx, array, rank, node) for array in (a, b))
-    spread = [
-        view(ctx, array, [item for _ in range(rank) for item in order], node)
-        for array, order in ((a, (Sliced(), Marker.NEW)), (b, (Marker.NEW, Sliced())))
-    ]
-    made = multiplied(ctx, *spread)
-    assert isinstance(made, ArrayRef)
     at = ctx.b
     sizes = tuple(size_number(at.imul(x.value, y.value)) for x, y in zip(a.sizes, b.sizes, strict=True))
-    return ArrayRef(at.reshape(made.value, *arrays.values(sizes)), made.dtype, sizes)
+    made = arrays.allocate(ctx, sizes, product_kind(a, b), None)
+
+    def each(index: list[Value]) -> None:
+        block = made
+        for axis, (i, size) in enumerate(zip(index, b.sizes, strict=True)):
+            block = rearrange.piece(ctx, block, axis, at.imul(i, size.value), size)
+        element = Number(at.load(a.value, *index), a.dtype, True)
+        product = multiplied(ctx, element, b)
+        assert isinstance(product, ArrayRef)
+        rearrange.assign(ctx, block, product)
+
+    nest(ctx, a.sizes, each)
+    return made
 
 
 def _with_rank(ctx: Context, array: ArrayRef, rank: int, node: ast.AST) -> ArrayRef:

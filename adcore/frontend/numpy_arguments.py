@@ -16,7 +16,7 @@ from adcore.frontend.arith import common_kind
 from adcore.frontend.context import Context
 from adcore.frontend.errors import Reject
 from adcore.frontend.fixes import near_keyword
-from adcore.frontend.values import Abstract, ArrayRef, LibraryRef, NoneValue, Number, TupleOf, describe
+from adcore.frontend.values import Abstract, ArrayRef, LibraryRef, NoneValue, Number, Text, TupleOf, describe
 from adcore.ir.types import BOOL, F64, I64, Scalar
 from adcore.suggest import suggest
 
@@ -105,6 +105,8 @@ def dtype_argument(ctx: Context, call: NumpyCall, position: int, default: Scalar
             return default
         case LibraryRef(module="builtins" | "numpy", name=name) if name in _DTYPES:
             return _DTYPES[name]
+        case Text(value=name) if name in _DTYPES:
+            return _DTYPES[name]
         case _:
             refuse(ctx, call.node, "arrays of float64, int64 and bool are compiled, other element types are not yet")
 
@@ -138,6 +140,8 @@ def axes_argument(ctx: Context, call: NumpyCall, array: ArrayRef) -> list[int]:
     if axis is None or isinstance(axis, NoneValue):
         return list(range(array.rank))
     items = axis.items if isinstance(axis, TupleOf) else (axis,)
+    if not items:
+        refuse(ctx, call.node, "without any `axis` there is nothing to reduce; write `.copy()`")
     found = []
     for item in items:
         if not isinstance(item, Number) or not isinstance(item.const, int):

@@ -89,8 +89,6 @@ def _kron(ctx: Context, call: NumpyCall) -> Abstract:
     a, b = (operand(ctx, call, arg, k) for k, arg in enumerate(call.args[:2]))
     if isinstance(a, Number) or isinstance(b, Number):
         return multiplied(ctx, a, b)
-    if 2 * max(a.rank, b.rank) > arrays.LARGEST_RANK:
-        refuse(ctx, call.node, "it is compiled for arrays of up to three dimensions")
     return assembly.kron(ctx, a, b, call.node)
 
 

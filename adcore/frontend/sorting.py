@@ -6,6 +6,8 @@ order in which they stand. NaN comes last, as in NumPy.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from adcore.frontend import arrays, rearrange
 from adcore.frontend.context import Context
 from adcore.frontend.gather import nest
@@ -22,7 +24,7 @@ def less(ctx: Context, x: Number, y: Number) -> Value:
     if F64 not in (x.kind, y.kind):
         return b.ilt(convert(b, x, I64), convert(b, y, I64))
     u, v = convert(b, x, F64), convert(b, y, F64)
-    return b.or_(b.flt(u, v), b.and_(b.isnan(v), b.not_(b.isnan(u))))
+    return b.and_(b.not_(b.fle(v, u)), b.not_(b.isnan(u)))
 
 
 def halvings(ctx: Context, n: Value) -> Value:
@@ -32,15 +34,18 @@ def halvings(ctx: Context, n: Value) -> Value:
 
 
 def order(ctx: Context, array: ArrayRef, axis: int) -> ArrayRef:
-    """`np.argsort(array, axis, kind="stable")`: runs of 1, 2, 4, ... elements are merged."""
+    """`np.argsort(array, axis, kind="stable")`: runs of 1, 2, 4, ... elements are merged, elements and their places side by side."""
     b = ctx.b
     size = array.sizes[axis]
     made = arrays.allocate(ctx, array.sizes, I64, None)
-    scratch = arrays.allocate(ctx, (size,), I64, None)
+    keys = arrays.allocate(ctx, (size,), array.dtype, None)
+    spare = _Run(arrays.allocate(ctx, (size,), array.dtype, None), arrays.allocate(ctx, (size,), I64, None))
     passes = halvings(ctx, size.value)
 
     def lane(views: list[ArrayRef]) -> None:
         source, places = views
+        run = _Run(keys, places)
+        rearrange.assign(ctx, keys, source)
 
         def start(i: Value, _: list[Value]) -> list[Value]:
             b.op("store", [places.value, i, i], {}, [])
@@ -52,11 +57,12 @@ def order(ctx: Context, array: ArrayRef, axis: int) -> ArrayRef:
             width = b.ishl(b.i64(1), p)
 
             def pair(low: Value, _: list[Value]) -> list[Value]:
-                _merge(ctx, source, places, scratch, low, width)
+                _merge(ctx, run, spare, low, width)
                 return []
 
             b.for_(b.i64(0), size.value, b.ishl(width, b.i64(1)), [], pair)
-            b.op("assign", [places.value, scratch.value], {"mode": "set"}, [])
+            rearrange.assign(ctx, run.keys, spare.keys)
+            rearrange.assign(ctx, run.places, spare.places)
             return []
 
         b.for_(b.i64(0), passes, b.i64(1), [], one_pass)
@@ -65,20 +71,30 @@ def order(ctx: Context, array: ArrayRef, axis: int) -> ArrayRef:
     return made
 
 
-def _merge(ctx: Context, source: ArrayRef, places: ArrayRef, scratch: ArrayRef, low: Value, width: Value) -> None:
-    """The runs of `width` places from `low` on, merged into the scratch."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Run:
+    keys: ArrayRef
+    places: ArrayRef
+
+
+def _merge(ctx: Context, run: _Run, into: _Run, low: Value, width: Value) -> None:
+    """The elements from `low` on, two sorted runs of `width`, in order."""
     b = ctx.b
-    n = source.sizes[0].value
+    n = run.keys.sizes[0].value
     last = b.isub(n, b.i64(1))
     middle = b.imin(b.iadd(low, width), n)
     high = b.imin(b.iadd(middle, width), n)
 
     def body(k: Value, carried: list[Value]) -> list[Value]:
         i, j = carried
-        left, right = (b.load(places.value, b.imin(at, last)) for at in (i, j))
-        x, y = (Number(b.load(source.value, at), source.dtype, True) for at in (left, right))
+        x, y = (Number(b.load(run.keys.value, b.imin(at, last)), run.keys.dtype, True) for at in (i, j))
         second = b.and_(b.ilt(j, high), b.or_(b.ige(i, middle), less(ctx, y, x)))
-        b.op("store", [scratch.value, k, b.select(second, right, left)], {}, [])
+        at = b.select(second, j, i)
+        for own, other in (
+            (run.keys, into.keys),
+            (run.places, into.places),
+        ):  # loaded anew: to select floats takes a branch
+            b.op("store", [other.value, k, b.load(own.value, at)], {}, [])
         step = b.btoi(second)
         return [b.iadd(i, b.isub(b.i64(1), step)), b.iadd(j, step)]
 

@@ -59,6 +59,7 @@ NUMPY_NAMES = {
 NUMPY_ONLY: dict[str, Function] = {
     "square": Function(-2, 2, _within(0, 4)), "abs": Function(-20, 20, _absolute), "negative": Function(-9, 9, lambda a, b: (-b, -a)),
     "reciprocal": Function(0.4, 9, lambda a, b: (1 / b, 1 / a)), "absolute": Function(-20, 20, _absolute),
+    "sinc": Function(-3, 3, _within(-0.3, 1)), "nan_to_num": Function(-9, 9, lambda a, b: (a, b)),
     "deg2rad": Function(-20, 20, lambda a, b: (a / 57, b / 57)), "positive": Function(-9, 9, lambda a, b: (a, b)),
 }  # fmt: skip
 MATH: dict[str, Function] = {**SMOOTH, **MATH_ONLY}
@@ -71,6 +72,7 @@ PAIRS: dict[str, tuple[float, float, float, float]] = {
 NUMPY_PAIRS: dict[str, tuple[float, float, float, float]] = {
     "arctan2": PAIRS["atan2"], "hypot": PAIRS["hypot"], "copysign": PAIRS["copysign"], "fmod": PAIRS["fmod"],
     "maximum": (-4.0, 4.0, -4.0, 4.0), "minimum": (-4.0, 4.0, -4.0, 4.0), "add": (-4.0, 4.0, -8.0, 8.0), "subtract": (-4.0, 4.0, -8.0, 8.0),
+    "logaddexp": (-4.0, 4.0, -4.0, 9.0), "logaddexp2": (-4.0, 4.0, -4.0, 9.0), "fmax": (-4.0, 4.0, -4.0, 4.0), "fmin": (-4.0, 4.0, -4.0, 4.0),
     "multiply": (-2.0, 2.0, -8.0, 8.0), "divide": (0.5, 3.0, -8.0, 8.0), "mod": (0.7, 3.0, 0.0, 3.0),
 }  # fmt: skip
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")

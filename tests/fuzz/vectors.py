@@ -145,6 +145,25 @@ def created(w: Writer, depth: int) -> Expr:
     return Expr(text, "vec", low, high, a.size, fresh=True)
 
 
+# text -> the largest size of a result, for elements of size 1
+REARRANGED = {
+    "np.cumsum({})": 6.0, "np.flip({})": 1.0, "np.roll({}, 1)": 1.0, "np.einsum('i->i', {})": 1.0, "np.maximum.accumulate({})": 1.0,
+    "np.add.accumulate({})": 6.0, "np.take({}, np.arange({n}) // 2)": 1.0, "np.pad({}, 1)[1:-1]": 1.0, "np.pad({}, 2, mode='edge')[:{n}]": 1.0,
+    "np.interp({}, np.array([-4.0, 0.1, 4.0]), np.array([1.0, -2.0, 3.0]))": 3.0, "np.tile({}, 2)[{n}:]": 1.0, "np.repeat({}, 2)[::2]": 1.0,
+}  # fmt: skip
+
+
+def rearranged(w: Writer, depth: int) -> Expr | None:
+    """Elements put elsewhere, or added up; of the same size."""
+    names = w.of_kind("vec")
+    if not names:
+        return None
+    a = w.get(w.rng.choice(names))
+    text = w.rng.choice(sorted(REARRANGED))
+    extent = max(abs(a.low), abs(a.high)) * REARRANGED[text] + 3.0
+    return Expr(text.format(a.text, n=f"len({a.text})"), "vec", -extent, extent, a.size)
+
+
 def joined(w: Writer, depth: int) -> Expr:
     a, b = vector(w, depth - 1), vector(w, depth - 1)
     w.count += 1
@@ -172,7 +191,7 @@ def called(w: Writer, depth: int) -> Expr | None:
 
 VECTORS: Table = [
     (6, vector_name), (6, arithmetic), (1.5, power), (0.7, negative), (4, function), (1.2, function_of_two), (1.5, where), (0.4, clip),
-    (2.5, slices), (0.4, free_slice), (1.5, created), (0.3, joined), (0.4, chosen), (1.5, called),
+    (2.5, slices), (0.4, free_slice), (1.5, created), (0.3, joined), (0.4, chosen), (1.5, called), (1.0, rearranged),
 ]  # fmt: skip
 
 
@@ -191,7 +210,15 @@ def reduced(w: Writer, depth: int) -> Expr | None:
             b = vector(w, depth, a.size)
             if a.size != b.size and not w.wild:
                 return None
-            form = w.rng.choice(["np.dot({}, {})", "({} @ {})", "np.sum({} * {})"])
+            form = w.rng.choice(
+                [
+                    "np.dot({}, {})",
+                    "({} @ {})",
+                    "np.sum({} * {})",
+                    "np.einsum('i,i', {}, {})",
+                    "np.tensordot({}, {}, 1)",
+                ]
+            )
             return Expr(form.format(a.text, b.text), "float", -6 * extent * LIMIT, 6 * extent * LIMIT)
         case "max" | "min":
             if a.size.startswith("free") and not w.wild:
