@@ -150,24 +150,26 @@ def test_a_reader_of_show_that_goes_away_is_no_error(project: Path, stage: str) 
     process.wait()
 
 
-GROWS = """
+SHARES = """
 import numpy as np
 from adcore.typing import Vector
 
 @autodiff
-def grows(x: Vector) -> float:
-    a = x
-    for i in range(3):
-        a = np.concatenate((a, x * a[0]))
-    return np.sum(a * a)
+def shares(x: Vector, q: bool) -> float:
+    m = np.outer(x, x)
+    row = m[1] if q else m[0]
+    s = np.sum(row * row)
+    m[1, 0] = 2.0
+    m[0] += row[1]
+    return s + np.sum(row * m[0])
 """
 
 
 def test_show_of_a_function_beside_one_that_has_no_derivative(project: Path) -> None:
-    (project / "two.py").write_text(GOOD + GROWS)
+    (project / "two.py").write_text(GOOD + SHARES)
     done = adcore("show", "two.py:f", "--stage", "derivative", cwd=project)
     assert (done.returncode, done.stderr) == (0, "")
-    done = adcore("show", "two.py:grows", "--stage", "derivative", cwd=project)
+    done = adcore("show", "two.py:shares", "--stage", "derivative", cwd=project)
     assert "error[activity/cannot-reverse]" in done.stderr
     assert done.stderr.endswith("adcore show: the stage `derivative` cannot be made\n")
     assert (done.returncode, done.stdout) == (2, "")
