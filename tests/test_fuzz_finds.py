@@ -147,6 +147,29 @@ FINDS: dict[str, tuple[str, tuple[int, ...], list[tuple[Any, ...]]]] = {
             return np.sum(d * d)
         """, (0, 1), [(A, 2.0 * A, 3, True), (A, 2.0 * A, 0, True), (A, 2.0 * A, 0, False), (A, 2.0 * A, 3, False)],
     ),
+    "the size of an array that one arm of a loop does not make": (
+        """
+        def f(x: Vector) -> float:
+            e = x
+            for k in range(1, x.shape[0]):
+                if x[k] < 1.0:
+                    pass
+                else:
+                    e = 1.0
+            return np.mean(e)
+        """, (0,), [(A,), (A + 2.0,), (A[:1],)],
+    ),
+    "the shadow of an array that an earlier iteration gave up": (
+        """
+        def f(x: Vector) -> float:
+            e = x
+            for y in x:
+                if y:
+                    e = 3.8
+                z = e * x
+            return np.sum(e)
+        """, (0,), [(A,), (0.0 * A,)],
+    ),
 }  # fmt: skip
 
 

@@ -101,7 +101,7 @@ class _Known(Mapping[Value, Any]):
     def __getitem__(self, v: Value) -> Any:
         value = self.env[v]
         if isinstance(value, Poison):
-            return np.empty((0,) * v.type.rank) if isinstance(v.type, Array) else 0
+            return 0
         return value
 
     def __iter__(self) -> Iterator[Value]:
@@ -169,11 +169,6 @@ class _Machine(Machine):
             raise FalseStatement(f"{site}: {have} bytes, not {bytes}")
         return _array(self.memory(site, bytes, env), value.type, shape)
 
-    def undefined(self, value: Value, reason: Poison, env: dict[Value, Any]) -> Any:
-        site = self.frame.ledger.values[value]
-        self.memory(site, self.claimed(site, env), env)
-        return reason
-
     def memory(self, site: Site, bytes: int, env: dict[Value, Any]) -> Any:
         match site.place:
             case Place.STACK:
@@ -201,8 +196,6 @@ class _Machine(Machine):
         return block
 
     def copied(self, site: Site, array: Any, bytes: int) -> Any:
-        if isinstance(array, Poison):
-            return array
         if bytes != array.nbytes:
             raise FalseStatement(f"{site}: {array.nbytes} bytes, not {bytes}")
         copy = _view(self.used(self.result(site, bytes), site, bytes), array.dtype, array.shape)
@@ -262,10 +255,6 @@ class _Machine(Machine):
         ]
 
     def restored(self, value: Value, array: Any, env: dict[Value, Any]) -> Any:
-        if isinstance(array, Poison):
-            assert isinstance(value.type, Array)
-            self.fresh(value, (0,) * value.type.rank, env)
-            return array
         copy = self.fresh(value, array.shape, env)
         copy[...] = array
         return copy
@@ -275,7 +264,7 @@ def _record(values: Sequence[Value], record: Sequence[Any]) -> int:
     """Bytes of a record that holds these."""
     arrays = [(v.type, a) for v, a in zip(values, record, strict=True) if isinstance(v.type, Array)]
     scalars = sum(v.type.bytes for v in values if isinstance(v.type, Scalar))
-    sizes = [8 * t.rank + (0 if isinstance(a, Poison) else a.nbytes) for t, a in arrays]
+    sizes = [8 * t.rank + a.nbytes for t, a in arrays]
     return scalars + (8 + sum(sizes) if arrays else 0)
 
 

@@ -131,21 +131,11 @@ class Machine:
         if Poison in map(type, args) and op.name != "select":
             missing = [a for a in args[: _LOOKED_AT.get(op.name)] if isinstance(a, Poison)]
         if op.name == "store" and missing == [Poison(NO_VALUE)] and isinstance(args[-1], Poison):
-            # kept for the reverse sweep, which reads it only where there was a value: memory as nobody had set it
-            return self.op_store(op, [*args[:-1], _unset(args[0].dtype)], env)
-        if missing and op.name == "alloc":
-            # a shadow of an array that this arm does not have: nothing may look at it either
-            return [self.undefined(op.result, missing[0], env)]
-        if (
-            missing
-            and op.name == "map"
-            and all(a.reason == NO_VALUE for a in missing)
-            and set(op.attrs["kinds"]) == {"elem"}
-        ):
-            # a copy of an array that no arm made: as empty as that
-            return [self.undefined(r, missing[0], env) for r in op.results]
-        if op.name == "assign" and len(missing) == 2 and all(a.reason == NO_VALUE for a in missing):
-            return []  # between the shadows of arrays that no arm made: both are empty
+            # kept for the reverse sweep, which looks at it only where there was a value; a size makes an empty array
+            unset = 0 if args[0].dtype == np.int64 else _unset(args[0].dtype)
+            return self.op_store(op, [*args[:-1], unset], env)
+        if op.name == "alloc" and all(a == Poison(NO_VALUE) for a in missing):
+            args, missing = [0 if isinstance(a, Poison) else a for a in args], []
         if missing:
             if row.effect is not Effect.PURE:
                 raise InterpreterError(f"{op.name} reads poison: {missing[0].reason}")
@@ -165,6 +155,10 @@ class Machine:
         return [canonical(op.attrs["value"], op.result.type)]
 
     def op_poison(self, op: Op, args: list[Any], env: dict[Value, Any]) -> list[Any]:
+        """An array that no arm made is an empty one: so are its shadows, and what is copied between them is nothing."""
+        type = op.result.type
+        if isinstance(type, Array):
+            return [np.empty((0,) * type.rank, DTYPES[type.dtype.name])]
         return [Poison(NO_VALUE)]
 
     def op_constarray(self, op: Op, args: list[Any], env: dict[Value, Any]) -> list[Any]:
@@ -179,10 +173,6 @@ class Machine:
         if op.attrs["fill"] is not None:
             array.fill(op.attrs["fill"])
         return [array]
-
-    def undefined(self, value: Value, reason: Poison, env: dict[Value, Any]) -> Any:
-        """An array of no size."""
-        return reason
 
     def fresh(self, value: Value, shape: tuple[int, ...], env: dict[Value, Any]) -> Any:
         """Memory for the array ``value``; what is read before it is set shows."""

@@ -361,3 +361,15 @@ def one_of_two_arrays_or_none(x: float, w: Vector, n: int) -> float:
         if a is not None:
             s += a[i] * a[i]
     return s
+
+
+@args((V,), ([0.5, 2.0, 0.25],), ([0.5],))
+@autodiff
+def an_array_until_a_later_iteration(x: Vector) -> float:
+    e = x
+    for k in range(1, x.shape[0]):
+        if x[k] < 1.0:
+            pass
+        else:
+            e = 1.0
+    return np.mean(e)
