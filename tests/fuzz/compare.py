@@ -27,7 +27,7 @@ NOT_EXACT = re.compile(
 KINKED = frozenset({"fabs", "pymax", "pymin", "fmax", "fmin", "copysign", "hypot", "root", "sqrt", "select", "mod", "fmod", "remainder", "if"})  # fmt: skip
 
 # A slope that is larger is no test: its factors (the -7 * a**-8 of a**-7) may overflow before their product does, and to differences a sine
-# of an argument without digits after the point is noise, whatever its slope.
+# of an argument without digits after the point is noise, whatever its slope; so is a remainder of remainders.
 TOO_STEEP = 1e50
 
 
@@ -234,7 +234,7 @@ class _Call:
             return _weighted(outcome, outputs, weights)
 
         found = slope(along)
-        if found is None or abs(found.value) > TOO_STEEP:
+        if found is None or any(TOO_STEEP < abs(each) < math.inf for each in (found.value, got)):
             return
         self.result.slopes += 1
         self.result.active.update(name for name in self.stages.active if executed[name])
