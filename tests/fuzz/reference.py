@@ -188,16 +188,20 @@ def slope(along: Callable[[float], float | None]) -> Slope | None:
     return None if error > 1e-4 * scale else Slope(value, error)
 
 
+SMALL_STEPS = (1e-7, 1e-8, 1e-9, 1e-10, 1e-11)
+
+
 def between_jumps(along: Callable[[float], float | None], value: float) -> bool:
-    """Jumps next to 0 mislead the differences of ``slope``; those of the smallest steps, which fit between them, confirm ``value``."""
-    for h in (1e-7, 1e-8):
+    """Jumps next to 0 mislead the differences of ``slope``; those of two of the smallest steps, which fit between them, confirm ``value``."""
+
+    def confirms(h: float) -> bool:
         low, high = along(-h), along(h)
         if low is None or high is None:
             return False
-        rounding = 8 * EPSILON * max(abs(low), abs(high)) / h
-        if not (abs((high - low) / (2 * h) - value) <= rounding + 1e-6 * abs(value) and rounding <= 1e-4 * abs(value)):
-            return False
-    return True
+        rounding = 8 * EPSILON * max(1.0, abs(low), abs(high)) / h  # the terms of a small value may be larger
+        return abs((high - low) / (2 * h) - value) <= rounding + 1e-6 * abs(value) and rounding <= 1e-3 * abs(value)
+
+    return any(confirms(wider) and confirms(step) for wider, step in itertools.pairwise(SMALL_STEPS))
 
 
 def moved(args: Sequence[Any], wrt: Sequence[int], direction: Sequence[Any], t: float) -> list[Any]:
