@@ -54,7 +54,7 @@ CHECKED_BLOCKS = f"""
 define internal noalias ptr @rt.alloc(ptr %ctx, i64 %bytes) #0 {{
   %fn = load ptr, ptr @adcore_malloc
   %some = call i64 @llvm.umax.i64(i64 %bytes, i64 1)
-  %whole = add i64 %some, {HEAD_BYTES + CANARY_BYTES}
+  %whole = call i64 @llvm.uadd.sat.i64(i64 %some, i64 {HEAD_BYTES + CANARY_BYTES})
   %block = call ptr %fn(i64 %whole)
   %null = icmp eq ptr %block, null
   br i1 %null, label %fail, label %ok
@@ -72,6 +72,7 @@ ok:
   ret ptr %data
 }}
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+declare i64 @llvm.uadd.sat.i64(i64, i64)
 
 define internal void @rt.free(ptr %data) #0 {{
 entry:

@@ -20,7 +20,7 @@ UNLIKELY = '!{!"branch_weights", i32 1048575, i32 1}'  # the first way is taken
 
 @dataclass(slots=True)
 class Slot:
-    """A block that belongs to the frame: variables of the entry block that hold its pointer and capacity."""
+    """A block that belongs to the frame: where ``%frame`` holds its pointer and capacity."""
 
     pointer: str
     capacity: str
@@ -42,10 +42,12 @@ class Context:
     arena: dict[str, str] = field(default_factory=dict)  # "base", "cur", "end" -> variable of the frame
     flags: str = ""  # fast-math flags of the function, with a leading blank
     access: str = ""  # the access group of the map being lowered
+    long: bool = False  # of so many loop nests that each becomes a function of its own
+    nests: list[str] = field(default_factory=list)  # the texts of these functions
     distinct_params: bool = True  # no two array parameters of the function share memory that it writes
     exit: Block = field(default_factory=lambda: Block("exit"))
     failures: list[tuple[str, Block]] = field(default_factory=list)
-    _errors: int = 0
+    errors: int = 0  # constants made so far
 
     def scalar(self, v: Value) -> str:
         got = self.env[v]
@@ -66,18 +68,22 @@ class Context:
     def check(self, ok: str, error: str | None) -> None:
         """Go on if ``ok``; else leave with the error constant (None: it is set already)."""
         w = self.w
-        go_on, bad = w.block("ok"), w.block("bad")
-        w.branch(ok, go_on, bad, self.text.node(UNLIKELY))
-        w.place(bad)
-        if error is not None:
+        go_on, likely = w.block("ok"), self.text.node(UNLIKELY)
+        if error is None:
+            self.failures.append(("1", w.current))
+            w.branch(ok, go_on, self.exit, likely)
+        else:
+            bad = w.block("bad")
+            w.branch(ok, go_on, bad, likely)
+            w.place(bad)
             w.line(f"store ptr {error}, ptr %ctx")
-        self.fail_from_here()
+            self.fail_from_here()
         w.place(go_on)
 
     def error(self, kind: str, message: str) -> str:
         """The constant ``{ exception class, message }``; private to the function, so no other function moves it."""
-        self._errors += 1
-        name = f"{self.function.name}.error{self._errors}"
+        self.errors += 1
+        name = f"{self.function.name}.error{self.errors}"
         self.text.declare(f"PyExc_{kind}", f"@PyExc_{kind} = external global ptr")
         text = symbol(f"{name}.text")
         self.text.definitions.append(constant(text, message.encode() + b"\0"))
@@ -90,7 +96,8 @@ class Context:
         """The frame's blocks that a site may use."""
         for k in site.slots:
             if k not in self.slots:
-                self.slots[k] = Slot(self.w.alloca("ptr"), self.w.alloca("i64"))
+                here = f"getelementptr %Held, ptr %frame, i64 {len(self.slots)}"
+                self.slots[k] = Slot(self.w.at_entry(f"{here}, i32 0"), self.w.at_entry(f"{here}, i32 1"))
         return [self.slots[k] for k in site.slots]
 
     def tbaa(self, kind: str) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from adcore.allocation.sites import Ledger
-from adcore.codegen import control, maps, memory, scalar, tape
+from adcore.codegen import control, maps, memory, outline, scalar, tape
 from adcore.codegen.context import Context
 from adcore.codegen.debug import DebugInfo
 from adcore.codegen.layout import (
@@ -73,6 +73,7 @@ def lower_function(
     flow, recursive = flows[function.name], summaries[function.name].recursive
     c = Context(module, function, text, flow, summaries, ledger, debug)
     c.distinct_params = distinct_params
+    c.long = outline.is_long(function)
     c.flags = "".join(f" {flag}" for flag in function.attrs.get("fastmath", ()))
     c.scope = debug.function(function.name, function.span)
     if c.scope is not None and function.span is not None:
@@ -87,7 +88,8 @@ def lower_function(
     _close(c, recursive)
     debug_ref = f" !dbg {c.scope}" if c.scope is not None else ""
     name = symbol(f"k.{function.name}")
-    return f"define internal i32 {name}({', '.join(params)}) #1{debug_ref} {{\n{c.w.body()}\n}}\n"
+    kernel = f"define internal i32 {name}({', '.join(params)}) #1{debug_ref} {{\n{c.w.body()}\n}}\n"
+    return "".join([*c.nests, kernel])
 
 
 def lower_region(c: Context, region: Region) -> None:
@@ -191,4 +193,4 @@ def _close(c: Context, recursive: bool) -> None:
         depth = w.value(f"load i64, ptr {_depth(c)}")
         w.line(f"store i64 {w.value(f'sub i64 {depth}, 1')}, ptr {_depth(c)}")
     w.line(f"ret i32 {status.name}")
-    w.allocas += memory.open_frame(c)
+    w.allocas[:0] = memory.open_frame(c)

@@ -13,8 +13,9 @@ from adcore.codegen.context import Context
 from adcore.codegen.control import Lower
 from adcore.codegen.layout import ArrayRef, Unsupported, address, load, register_type, store
 from adcore.codegen.memory import fresh, loop_metadata
+from adcore.codegen.outline import Outlined, stands_alone
 from adcore.codegen.text import Block, Phi, double
-from adcore.ir.core import Op
+from adcore.ir.core import Op, Value
 from adcore.ir.opdef import REGISTRY, Effect
 from adcore.ir.types import BOOL, F64, I64, Array, Type
 
@@ -57,7 +58,7 @@ REDUCTIONS: dict[tuple[str, Type], tuple[str, Combine]] = {
 
 
 def lower_map(c: Context, op: Op, lower: Lower) -> None:
-    w, region, rank = c.w, op.regions[0], op.attrs["rank"]
+    rank = op.attrs["rank"]
     dims = [c.scalar(v) for v in op.operands[:rank]]
     refs = [c.array(v) for v in op.operands[rank:]]
     kinds: tuple[str, ...] = op.attrs["kinds"]
@@ -67,14 +68,24 @@ def lower_map(c: Context, op: Op, lower: Lower) -> None:
             assert isinstance(result.type, Array)
             made[k] = fresh(c, c.ledger.values[result], result.type.dtype, dims)
             c.env[result] = made[k]
-    reductions = {k: REDUCTIONS.get((kind, op.results[k].type)) for k, kind in enumerate(kinds) if kind != "elem"}
-    for k, reduction in reductions.items():
-        if reduction is None:
-            raise Unsupported(f"the reduction {kinds[k]} of {op.results[k].type}")
     if _flat(op, refs):
         dims, refs = _flattened(c, dims, refs)
         made = {k: ArrayRef(r.dtype, r.data, tuple(dims), None) for k, r in made.items()}
-    nest = _Nest(c, dims, {k: (op.results[k].type, r[0]) for k, r in reductions.items() if r is not None})
+    if c.long and stands_alone(op):
+        outlined = Outlined.open(c, dims, [*refs, *made.values()], op, _is_pure(op))
+        totals = outlined.close(_lower_nest(outlined.inner, op, lower, dims, refs, made))
+    else:
+        totals = _lower_nest(c, op, lower, dims, refs, made)
+    c.env.update(totals)
+
+
+def _lower_nest(
+    c: Context, op: Op, lower: Lower, dims: list[str], refs: list[ArrayRef], made: dict[int, ArrayRef]
+) -> dict[Value, str]:
+    """The loops, from what they read (``refs``) to what they make; the values of the reductions."""
+    w, region, rank = c.w, op.regions[0], op.attrs["rank"]
+    reductions = _reductions(op)
+    nest = _Nest(c, dims, {k: (op.results[k].type, start) for k, (start, _) in reductions.items()})
     outer_access = c.access
     group = _access_group(c, op)
     index = nest.open()
@@ -86,10 +97,21 @@ def lower_map(c: Context, op: Op, lower: Lower) -> None:
     values = [c.scalar(v) for v in region.terminator.operands]
     for k, ref in made.items():
         store(w, address(w, ref, index), ref.dtype, values[k], c.tbaa(ref.dtype.name))
-    totals = {k: r[1](c, nest.inner[k], values[k]) for k, r in reductions.items() if r is not None}
+    totals = {k: combine(c, nest.inner[k], values[k]) for k, (_, combine) in reductions.items()}
     c.access = outer_access
-    for k, total in nest.close(totals, group).items():
-        c.env[op.results[k]] = total
+    return {op.results[k]: total for k, total in nest.close(totals, group).items()}
+
+
+def _reductions(op: Op) -> dict[int, tuple[str, Combine]]:
+    """Of each result that is none of the elements: how it starts and how it goes on."""
+    found = {}
+    for k, (kind, result) in enumerate(zip(op.attrs["kinds"], op.results, strict=True)):
+        if kind == "elem":
+            continue
+        if (kind, result.type) not in REDUCTIONS:
+            raise Unsupported(f"the reduction {kind} of {result.type}")
+        found[k] = REDUCTIONS[kind, result.type]
+    return found
 
 
 def _flat(op: Op, refs: list[ArrayRef]) -> bool:
@@ -110,12 +132,16 @@ def _flattened(c: Context, dims: list[str], refs: list[ArrayRef]) -> tuple[list[
 
 def _access_group(c: Context, op: Op) -> str | None:
     """Mark the accesses of a body without effects as independent of other iterations."""
-    for inner in op.regions[0].walk():
-        if REGISTRY[inner.name].effect is Effect.WRITE and inner.name != "guard":
-            return None
+    if not _is_pure(op):
+        return None
     group = c.text.node("distinct !{}")
     c.access = f", !llvm.access.group {group}"
     return group
+
+
+def _is_pure(op: Op) -> bool:
+    """The body writes nothing: all that the nest writes are the arrays that it makes."""
+    return not any(REGISTRY[o.name].effect is Effect.WRITE and o.name != "guard" for o in op.regions[0].walk())
 
 
 class _Nest:

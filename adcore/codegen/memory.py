@@ -16,23 +16,16 @@ NUMPY_BYTES = {"f64": "<f8", "i64": "<i8", "bool": "|b1"}
 
 # --- creation
 def byte_size(c: Context, dims: Sequence[str], dtype: Scalar) -> str:
-    """Bytes of a fresh array; leaves with MemoryError where that is no sensible number."""
-    w, size = c.w, str(size_of(dtype))
-    total, bad = size, []
+    """Bytes of a fresh array; the most that 64 bits hold where they are more: nobody gives as many."""
+    w, total = c.w, str(size_of(dtype))
     for dim in dims:
         if is_literal(total) and is_literal(dim) and 0 <= int(total) * int(dim) < 2**62:
             total = str(int(total) * int(dim))
             continue
         c.text.declare("umul", "declare { i64, i1 } @llvm.umul.with.overflow.i64(i64, i64)")
         pair = w.value(f"call {{ i64, i1 }} @llvm.umul.with.overflow.i64(i64 {total}, i64 {dim})")
-        total = w.value(f"extractvalue {{ i64, i1 }} {pair}, 0")
-        bad.append(w.value(f"extractvalue {{ i64, i1 }} {pair}, 1"))
-    if bad:
-        bad.append(w.value(f"icmp ugt i64 {total}, {2**62}"))
-        any_bad = bad[0]
-        for flag in bad[1:]:
-            any_bad = w.value(f"or i1 {any_bad}, {flag}")
-        c.check(w.value(f"xor i1 {any_bad}, true"), "@rt.no_memory")
+        product, over = (w.value(f"extractvalue {{ i64, i1 }} {pair}, {k}") for k in (0, 1))
+        total = w.value(f"select i1 {over}, i64 -1, i64 {product}")
     return total
 
 
@@ -127,15 +120,21 @@ def _from_slot(c: Context, slot: Slot, bytes: str, in_loop: bool) -> str:
 
 def free_frame(c: Context) -> None:
     """In the exit block: give back what the frame owns."""
-    for slot in c.slots.values():
-        c.w.line(f"call void @rt.free(ptr {c.w.value(f'load ptr, ptr {slot.pointer}')})")
+    if c.slots:
+        end = c.w.value(f"getelementptr %Held, ptr %frame, i64 {len(c.slots)}")
+        c.w.line(f"call void @rt.free_frame(ptr %frame, ptr {end})")
 
 
 def open_frame(c: Context) -> list[str]:
-    """Initialisation of the frame's variables, known only when the body is written: for the entry block."""
-    lines = [f"store ptr null, ptr {s.pointer}" for s in c.slots.values()]
-    lines += [f"store i64 0, ptr {s.capacity}" for s in c.slots.values()]
-    return lines
+    """For the top of the entry block: no block yet. How many there will be is known only when the body is written.
+
+    The blocks stay in memory, since the exit hands them on: as variables in registers each would meet all others in
+    the exit, from each of the hundreds of places where an error may leave, and LLVM would take minutes over it.
+    """
+    if not c.slots:
+        return []
+    frame = f"[{len(c.slots)} x %Held]"
+    return [f"%frame = alloca {frame}, align 8", f"store {frame} zeroinitializer, ptr %frame"]
 
 
 def lower_alloc(c: Context, op: Op) -> None:

@@ -50,6 +50,7 @@ RUNTIME = f"""
 %Ctx = type {{ ptr, ptr, ptr, ptr, ptr, i64, ptr, i64 }}
 %Chunk = type {{ ptr, ptr, ptr, ptr }}
 %Error = type {{ ptr, ptr }}
+%Held = type {{ ptr, i64 }} ; a block of the frame, and its capacity
 @adcore_malloc = global ptr @malloc
 @adcore_free = global ptr @free
 @PyExc_MemoryError = external global ptr
@@ -81,6 +82,22 @@ stop:
 }}
 
 {BLOCKS}
+; At the exit of a kernel: give back the blocks of its frame. (It is given the end and not the number of blocks:
+; where all kernels have as many, LLVM would make them part of the routine, and a kernel's neighbours would show.)
+define internal void @rt.free_frame(ptr %frame, ptr %end) #0 {{
+entry:
+  br label %loop
+loop:
+  %held = phi ptr [ %frame, %entry ], [ %next, %loop ]
+  %block = load ptr, ptr %held
+  call void @rt.free(ptr %block)
+  %next = getelementptr %Held, ptr %held, i64 1
+  %last = icmp eq ptr %next, %end
+  br i1 %last, label %done, label %loop
+done:
+  ret void
+}}
+
 ; Memory of an array result: what the caller gave, a block for a caller that is a kernel (tag 1), else plain malloc
 ; for NumPy.
 ; The kernel itself stores the pointer to %out: only then does LLVM know that others will read that memory.

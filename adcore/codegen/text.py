@@ -35,13 +35,18 @@ class Block:
 class FunctionText:
     """Appends instructions to the current block. ``location`` (``", !dbg !7"`` or empty) ends every line."""
 
-    def __init__(self) -> None:
+    def __init__(self, after: FunctionText | None = None) -> None:
+        """``after``: registers are numbered on from this function's, so that none of its names is given twice."""
         self.blocks: list[Block] = []
         self.allocas: list[str] = []
         self.location = ""
-        self._registers = 0
+        self._registers: int = 0 if after is None else after._registers
         self._labels = 0
         self.current = self.place(self.block("entry"))
+
+    def go_on_after(self, other: FunctionText) -> None:
+        """Number registers on from the other function's."""
+        self._registers = other._registers
 
     def block(self, hint: str) -> Block:
         """A block that is not in the function yet."""
@@ -74,8 +79,12 @@ class FunctionText:
 
     def alloca(self, type: str, align: int = 8) -> str:
         """A variable of the frame: allocated once, in the entry block."""
+        return self.at_entry(f"alloca {type}, align {align}")
+
+    def at_entry(self, text: str) -> str:
+        """An instruction of the entry block that needs nothing but what stands there; its register."""
         name = self.register()
-        self.allocas.append(f"{name} = alloca {type}, align {align}")
+        self.allocas.append(f"{name} = {text}")
         return name
 
     # --- control
