@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -168,3 +169,12 @@ def test_views_that_drop_reorder_and_reshape_axes() -> None:
     for i in range(2):
         for j in range(3):
             compiled.check("views", x.copy(), i, j)
+
+
+def test_covariances_of_one_row_are_no_number_here(tmp_path: Path) -> None:
+    """NumPy drops the axes of a single variable; how many there are is known at run time alone."""
+    f = compile_module(tmp_path, HEAD + "@autodiff\ndef f(a: Matrix) -> Matrix:\n    return np.cov(a)\n").f
+    a = np.array([[1.0, 2.0, 4.0], [0.0, 1.0, -1.0]])
+    np.testing.assert_allclose(f(a), np.cov(a), rtol=1e-15)
+    with pytest.raises(ValueError, match="matrix with one row is a number in NumPy"):
+        f(a[:1])

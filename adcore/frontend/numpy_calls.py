@@ -9,6 +9,7 @@ import numpy as np
 
 from adcore.frontend import arith, arrays, einsum, library, rearrange, ufunc_calls
 from adcore.frontend.context import Context
+from adcore.frontend.covariance import COVARIANCE
 from adcore.frontend.loops import range_length
 from adcore.frontend.numpy_arguments import (
     NumpyCall,
@@ -324,7 +325,7 @@ def _fill_method(ctx: Context, call: NumpyCall) -> Abstract:
 
 
 FUNCTIONS: dict[str, Row] = {
-    **REDUCTIONS, **MORE_REDUCTIONS, **SHAPING, **BUILDING, **ORDERING, **PLACES, **SEQUENCES, **ufunc_calls.OPTIONED,
+    **REDUCTIONS, **MORE_REDUCTIONS, **SHAPING, **BUILDING, **ORDERING, **PLACES, **SEQUENCES, **COVARIANCE, **ufunc_calls.OPTIONED,
     "array": (1, 2, ("dtype",), _array), "asarray": (1, 2, ("dtype",), _array),
     "zeros": (1, 2, ("shape", "dtype"), _filled_with(0.0)), "ones": (1, 2, ("shape", "dtype"), _filled_with(1.0)),
     "empty": (1, 2, ("shape", "dtype"), _filled_with(None)), "full": (2, 3, ("shape", "fill_value", "dtype"), _full),

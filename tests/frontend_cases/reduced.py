@@ -175,3 +175,23 @@ def places(v: Vector, a: Matrix, t: Array3[np.float64]) -> float:
         + np.sum(np.argmax(t, axis=1) * t[:, 0])
     )
     return x + v[np.argmin(v, axis=0)] + np.sum(np.argmax(a, axis=1, keepdims=True) * a) + np.argmax(a > 2.0)
+
+
+@args((V, M, [2.0, 1.0, 4.0, -1.0, 0.5][: len(V)]), ([1.0, 2.0], [[1.0, 2.0], [3.0, 5.0]], [2.0, -1.0]))
+@autodiff
+def covariances(v: Vector, a: Matrix, w: Vector) -> float:
+    x = np.cov(v) + np.cov(v, bias=True) * np.cov(v, None, ddof=0) + np.corrcoef(v)
+    y = np.cov(v, w) + np.corrcoef(v, w) * np.cov(a[:2], rowvar=False)[0, 0]
+    return x + np.sum(y * y) + np.sum(np.sin(np.cov(a, a[::-1], ddof=0)))
+
+
+@args((M,), ([[1.0, 2.0], [3.0, 5.0]],))
+@autodiff
+def covariance_matrices(a: Matrix) -> tuple[Matrix, Matrix, Matrix]:
+    return np.cov(a), np.cov(a, rowvar=0), np.corrcoef(a)
+
+
+@args(([[1.0], [2.0]],), (M,))
+@autodiff
+def covariances_of_too_few(a: Matrix) -> Matrix:
+    return np.cov(a, ddof=a.shape[1]) + np.corrcoef(a[:, :1])
