@@ -6,6 +6,7 @@ A line that ends in `# error` must be an error for both checkers; any other erro
 from typing import Any, assert_type
 
 import numpy as np
+from jaxtyping import Float64
 
 from adcore import NotCompiledError, autodiff
 from adcore.typing import Array0, Array2, Array6, Both2, Compiled, Forward, Matrix, Reverse, Vector
@@ -34,6 +35,11 @@ def energy(x: Vector, y: Vector) -> tuple[float, Vector]:
 @autodiff(mode="none", bounds_check=False)
 def plain(x: float) -> float:
     return x
+
+
+@autodiff
+def sized(x: Float64[np.ndarray, "n 3"], w: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> float:
+    return float(np.sum(x @ w))
 
 
 def other(x: float, n: int) -> float:

@@ -98,7 +98,7 @@ def _member(entry: Entry, name: str, kernel: Function, summary: Summary) -> Memb
     for k, p in enumerate(kernel.params):
         flags = COTANGENT if k >= count else _writes(entry, name, k) | (WRITTEN if k in summary.writes else 0)
         shown = entry.parameters[k].name if k < count else _given_name(entry, name, k - count)
-        received.append(Received(shown, p.type, flags))
+        received.append(Received(shown, entry.parameters[k].type if k < count else p.type, flags))
     handed, program = _results(entry, name, kernel)
     gradients = [h for h in handed if h.gradient]
     takes_out = name in ("grad", "value_and_grad") and any(isinstance(h.type, Array) for h in gradients)

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from adcore.edits import Fix
+from adcore.frontend import jaxtyping
 from adcore.frontend.errors import Reject
 from adcore.frontend.fixes import ranks, typing_import
 from adcore.frontend.scope import Constant, Resolver, Scope
 from adcore.frontend.values import LibraryRef, ModuleRef
 from adcore.ir.signature import Leaf, Result, TupleResult
-from adcore.ir.types import BOOL, F64, I64, Array, Scalar, Type
+from adcore.ir.types import BOOL, F64, I64, Array, Dim, Scalar, Type
 from adcore.source import Span
 from adcore.suggest import suggest
 
@@ -29,6 +30,8 @@ class Annotated:
     boxed: str
     numpy: bool = False
     """A NumPy scalar: what it does at a division by zero differs from Python's numbers."""
+    dims: tuple[Dim, ...] = ()
+    """Of an array whose annotation names its sizes; those of a parameter are checked when it comes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,7 @@ _NUMPY = {
     "int64": Annotated(I64, None, "int", True), "bool": Annotated(BOOL, None, "bool", True), "bool_": Annotated(BOOL, None, "bool", True),
 }  # fmt: skip
 _ARRAYS = ("Vector", "Matrix", "Array0", "Array1", "Array2", "Array3", "Array4", "Array5", "Array6")
+_ELEMENTS = "; arrays of float64, int64 and bool are compiled, other element types are not yet"
 _LATER = "; arrays of 1 to 6 dimensions are compiled"
 _POSSIBLE = "; possible are `float`, `int`, `bool`, `np.float64`, `Vector`, `Matrix` and `Array1[...]` to `Array6[...]`"
 
@@ -183,9 +187,7 @@ class AnnotationReader:
     def _array(self, dtype: ast.expr | None, rank: int, whole: ast.expr, subject: str) -> Annotated:
         meant = self._element(dtype)
         if meant is None:
-            self._refuse(
-                whole, subject, "; arrays of float64, int64 and bool are compiled, other element types are not yet"
-            )
+            self._refuse(whole, subject, _ELEMENTS)
         if not 1 <= rank <= 6:
             self._refuse(whole, subject, _LATER)
         assert meant is not None
@@ -207,6 +209,8 @@ class AnnotationReader:
                 return self._ndarray(parts[0], parts[1], whole, subject)
             case LibraryRef(module="adcore.typing", name=name):
                 return self._own(name, node.slice, whole, subject)
+            case LibraryRef(module="jaxtyping", name=name) if len(parts) == 2:
+                return self._jaxtyping(name, parts[0], parts[1], whole, subject)
             case LibraryRef(module="numpy.typing", name="NDArray"):
                 remedy = (
                     ": it leaves the number of dimensions open; write `Vector` from `adcore.typing` for one dimension"
@@ -217,6 +221,26 @@ class AnnotationReader:
             case _:
                 self._refuse(whole, subject, _POSSIBLE)
         raise AssertionError
+
+    def _jaxtyping(self, name: str, array: ast.expr, shape: ast.expr, whole: ast.expr, subject: str) -> Annotated:
+        """`Float64[np.ndarray, "n 3"]`."""
+        if self._static(array) not in (LibraryRef("numpy", "ndarray"), LibraryRef("numpy.typing", "NDArray")):
+            self._refuse(whole, subject, "; compiled functions take `np.ndarray`")
+        if near := jaxtyping.OPEN.get(name):
+            self._refuse(whole, subject, f": it leaves the element type open; write `{near}`")
+        if name not in jaxtyping.ELEMENTS:
+            self._refuse(whole, subject, _ELEMENTS if name in jaxtyping.NARROW else _POSSIBLE)
+        if not isinstance(shape, ast.Constant) or not isinstance(shape.value, str):
+            self._refuse(whole, subject, '; its sizes are a string, as in `Float64[np.ndarray, "n 3"]`')
+        assert isinstance(shape, ast.Constant)
+        assert isinstance(shape.value, str)
+        try:
+            dims = jaxtyping.shape(shape.value)
+        except jaxtyping.ShapeProblem as problem:
+            self._refuse(shape if shape is not whole else whole, subject, f": {problem}")
+        if not 1 <= len(dims) <= 6:
+            self._refuse(whole, subject, _LATER)
+        return Annotated(jaxtyping.ELEMENTS[name], len(dims), "ndarray", dims=dims)
 
     def _ndarray(self, shape: ast.expr, dtype: ast.expr, whole: ast.expr, subject: str) -> Annotated:
         """`np.ndarray[tuple[int, ...], np.dtype[np.float64]]`."""
@@ -236,6 +260,11 @@ class AnnotationReader:
 
 def ir_type(meant: Annotated) -> Type:
     return meant.kind if meant.rank is None else Array(meant.kind, (None,) * meant.rank)
+
+
+def parameter_type(meant: Annotated) -> Type:
+    """The type with the sizes that the annotation names: what is checked when the argument comes."""
+    return Array(meant.kind, meant.dims) if meant.dims else ir_type(meant)
 
 
 def result_structure(meant: Meant) -> Result:

@@ -16,7 +16,7 @@ from adcore.frontend.annotations import (
     AnnotationReader,
     Meant,
     describe_meant,
-    ir_type,
+    parameter_type,
     result_structure,
 )
 from adcore.frontend.constants import Evaluator, NotConstant, constant_value
@@ -42,7 +42,7 @@ from adcore.ir.build import Builder
 from adcore.ir.core import Function, Op, Region, Value
 from adcore.ir.memory import analyse, reads
 from adcore.ir.signature import Dependency, Entry, Parameter
-from adcore.ir.types import BOOL, F64, I64, Array, is_differentiable
+from adcore.ir.types import BOOL, F64, I64, Array, Type, is_differentiable
 from adcore.option_entries import read_application
 from adcore.options import (
     FunctionOptions,
@@ -219,7 +219,7 @@ class EntryBuilder:
         except Reject as problem:
             report.add(problem.rule, problem.span, problem.suggestion, fixes=problem.fixes, **problem.fields)
             return None
-        type_ = ir_type(meant)
+        type_ = parameter_type(meant)
         if default is None:
             return Parameter(arg.arg, type_, span)
         try:
@@ -274,11 +274,13 @@ class EntryBuilder:
             return convert_result(c, value, meant, text or node, returns)
 
         ctx.frame.convert_return = convert_return
+        named_sizes: dict[str, Number] = {}
         for parameter in parameters:
-            value = Value(parameter.type, parameter.name if parameter.name.isascii() else None)
+            value = Value(_without_sizes(parameter.type), parameter.name if parameter.name.isascii() else None)
             region.params.append(value)
+            numpy = self._is_numpy(callee, parameter)
             ctx.env[parameter.name] = Binding(
-                _parameter_value(b, value, parameter, self._is_numpy(callee, parameter)), True, parameter.span
+                _parameter_value(b, value, parameter, numpy, named_sizes), True, parameter.span
             )
         ctx.use(callee.scope, callee.name)
         self.session.stack.append(callee)
@@ -365,9 +367,24 @@ def _members(entry: Entry) -> tuple[str, ...]:
     return wanted if entry.scalar_output else tuple(m for m in wanted if m not in ("grad", "value_and_grad"))
 
 
-def _parameter_value(b: Builder, value: Value, parameter: Parameter, numpy: bool) -> Abstract:
+def _without_sizes(type: Type) -> Type:
+    """Arrays of all sizes have one type in the body; what is known of them are the numbers that stand for their sizes."""
+    return Array(type.dtype, (None,) * type.rank) if isinstance(type, Array) else type
+
+
+def _parameter_value(
+    b: Builder, value: Value, parameter: Parameter, numpy: bool, named_sizes: dict[str, Number]
+) -> Abstract:
+    """`named_sizes`: those that annotations of earlier parameters have named. The entry point has checked them."""
     if isinstance(parameter.type, Array):
-        return array_ref(b, value, Origin.PARAMETER, parameter.name)
+        array = array_ref(b, value, Origin.PARAMETER, parameter.name)
+        sizes = []
+        for dim, size in zip(parameter.type.dims, array.sizes, strict=True):
+            if isinstance(dim, int):
+                sizes.append(Number(b.i64(dim), I64, False, dim, dim, dim))
+            else:
+                sizes.append(size if dim is None else named_sizes.setdefault(dim, size))
+        return replace(array, sizes=tuple(sizes))
     assert parameter.type in (F64, I64, BOOL)
     return Number(value, {"f64": F64, "i64": I64, "bool": BOOL}[str(parameter.type)], numpy)
 

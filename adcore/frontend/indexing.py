@@ -152,7 +152,8 @@ def _with_new_axes(
     ctx: Context, value: Value, sizes: list[Number], kept: Sequence[Item], added: int
 ) -> tuple[Value, list[Number]]:
     one = ctx.number(1)
-    value = ctx.b.broadcast(value, *[one.value] * added, *(size.value for size in sizes))
+    own = (ctx.b.dim(value, axis=k) for k in range(len(sizes)))  # not the name of an equal size: nothing is repeated
+    value = ctx.b.broadcast(value, *[one.value] * added, *own)
     new, old = iter(range(added)), iter(range(added, added + len(sizes)))
     order = tuple(next(new) if isinstance(item, Marker) else next(old) for item in kept)
     if order != tuple(range(len(order))):

@@ -17,7 +17,7 @@ from pathlib import Path
 from adcore.frontend.recover import Parsed, parse
 from adcore.source import SourceText
 
-LIBRARIES = frozenset({"math", "numpy", "builtins", "adcore", "typing", "__future__"})
+LIBRARIES = frozenset({"math", "numpy", "builtins", "adcore", "typing", "jaxtyping", "__future__"})
 """Top-level modules whose names have rules; their source is never read."""
 
 
