@@ -63,6 +63,7 @@ LONG = HEADER + "@autodiff\ndef f(x: Vector, k: int) -> float:\n    s = 0.0\n" +
 
 
 def test_a_long_function_is_cut_up_and_a_short_one_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outline, "MANY", 24)
     texts: list[str] = []
     run = codegen.run_llvm
     monkeypatch.setattr(codegen, "run_llvm", lambda text, *rest: (texts.append(text), run(text, *rest))[1])

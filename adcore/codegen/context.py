@@ -20,7 +20,7 @@ UNLIKELY = '!{!"branch_weights", i32 1048575, i32 1}'  # the first way is taken
 
 @dataclass(slots=True)
 class Slot:
-    """A block that belongs to the frame: where ``%frame`` holds its pointer and capacity."""
+    """A block that belongs to the frame: where ``%frame`` holds its pointer and capacity, as a load or store ends with it."""
 
     pointer: str
     capacity: str
@@ -96,15 +96,20 @@ class Context:
         """The frame's blocks that a site may use."""
         for k in site.slots:
             if k not in self.slots:
-                here = f"getelementptr %Held, ptr %frame, i64 {len(self.slots)}"
-                self.slots[k] = Slot(self.w.at_entry(f"{here}, i32 0"), self.w.at_entry(f"{here}, i32 1"))
+                here = f"getelementptr %Held, ptr %frame, i64 {len(self.slots)}, i32"
+                fields = [self.w.at_entry(f"{here} {field}") + self._never("frame") for field in (0, 1)]
+                self.slots[k] = Slot(*fields)
         return [self.slots[k] for k in site.slots]
 
     def tbaa(self, kind: str) -> str:
         """Accesses of different element types never alias."""
+        return self._never(kind) + self.access
+
+    def _never(self, kind: str) -> str:
+        """What is read and written under one such name is not under another."""
         root = self.text.node('!{!"adcore"}')
         type = self.text.node(f'!{{!"{kind}", {root}, i64 0}}')
-        return f", !tbaa {self.text.node(f'!{{{type}, {type}, i64 0}}')}{self.access}"
+        return f", !tbaa {self.text.node(f'!{{{type}, {type}, i64 0}}')}"
 
 
 __all__ = ["Context", "Slot"]

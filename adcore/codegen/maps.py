@@ -68,11 +68,11 @@ def lower_map(c: Context, op: Op, lower: Lower) -> None:
             assert isinstance(result.type, Array)
             made[k] = fresh(c, c.ledger.values[result], result.type.dtype, dims)
             c.env[result] = made[k]
-    if _flat(op, refs):
+    if _flat(c, op, refs):
         dims, refs = _flattened(c, dims, refs)
         made = {k: ArrayRef(r.dtype, r.data, tuple(dims), None) for k, r in made.items()}
     if c.long and stands_alone(op):
-        outlined = Outlined.open(c, dims, [*refs, *made.values()], op, _is_pure(op))
+        outlined = Outlined.open(c, dims, [*refs, *made.values()], op, _is_independent(op))
         totals = outlined.close(_lower_nest(outlined.inner, op, lower, dims, refs, made))
     else:
         totals = _lower_nest(c, op, lower, dims, refs, made)
@@ -89,7 +89,7 @@ def _lower_nest(
     outer_access = c.access
     group = _access_group(c, op)
     index = nest.open()
-    for param, i in zip(region.params, index, strict=False):
+    for param, i in zip(region.params, ["0"] * (rank - len(index)) + index, strict=False):  # flat: the last counts all
         c.env[param] = i
     for param, ref in zip(region.params[rank:], refs, strict=True):
         c.env[param] = load(w, address(w, ref, index), ref.dtype, c.tbaa(ref.dtype.name))
@@ -114,13 +114,19 @@ def _reductions(op: Op) -> dict[int, tuple[str, Combine]]:
     return found
 
 
-def _flat(op: Op, refs: list[ArrayRef]) -> bool:
-    """One loop is enough: all arrays contiguous, and the body does not use the indices."""
+def _flat(c: Context, op: Op, refs: list[ArrayRef]) -> bool:
+    """One loop is enough: all arrays contiguous, and the body uses its indices only to store at them."""
     rank = op.attrs["rank"]
     if rank < 2 or any(r.strides is not None for r in refs):
         return False
-    indices = set(op.regions[0].params[:rank])
-    return not any(v in indices for inner in op.regions[0].walk() for v in inner.operands)
+    indices = op.regions[0].params[:rank]
+    for inner in op.regions[0].walk():
+        if inner.name in ("store", "accum") and inner.operands[1:-1] == indices:
+            if c.array(inner.operands[0]).strides is not None:
+                return False
+        elif set(indices) & set(inner.operands):
+            return False
+    return True
 
 
 def _flattened(c: Context, dims: list[str], refs: list[ArrayRef]) -> tuple[list[str], list[ArrayRef]]:
@@ -132,16 +138,18 @@ def _flattened(c: Context, dims: list[str], refs: list[ArrayRef]) -> tuple[list[
 
 def _access_group(c: Context, op: Op) -> str | None:
     """Mark the accesses of a body without effects as independent of other iterations."""
-    if not _is_pure(op):
+    if not _is_independent(op):
         return None
     group = c.text.node("distinct !{}")
     c.access = f", !llvm.access.group {group}"
     return group
 
 
-def _is_pure(op: Op) -> bool:
-    """The body writes nothing: all that the nest writes are the arrays that it makes."""
-    return not any(REGISTRY[o.name].effect is Effect.WRITE and o.name != "guard" for o in op.regions[0].walk())
+def _is_independent(op: Op) -> bool:
+    """What an iteration writes no other reads or writes: the nest's own arrays, and elements that a pass has vouched for."""
+    return op.attrs.get("apart", False) or not any(
+        REGISTRY[o.name].effect is Effect.WRITE and o.name != "guard" for o in op.regions[0].walk()
+    )
 
 
 class _Nest:

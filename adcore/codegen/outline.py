@@ -17,7 +17,7 @@ from adcore.codegen.text import Block, FunctionText, symbol
 from adcore.ir.core import Function, Op, Value
 from adcore.ir.types import Scalar
 
-MANY = 24  # nests in a function from which on a call for each is worth it
+MANY = 150  # nests in a function from which on LLVM takes longer over all of them than calls cost
 NESTS = ("map", "assign")
 IN_FRAME = ("call", "push", "pop", "alloc", "assign", "map")  # what needs the frame or the arena of the kernel
 

@@ -19,6 +19,7 @@ from adcore.passes.interleave import interleave
 from adcore.passes.licm import licm
 from adcore.passes.ranges import ranges
 from adcore.passes.thread import thread
+from adcore.passes.through import write_through
 
 __all__ = ["LOWERING", "PIPELINE", "Pass", "callees", "run"]
 
@@ -41,7 +42,7 @@ PIPELINE: tuple[Pass, ...] = (
     cse,
     dce,
 )
-LOWERING: tuple[Pass, ...] = (expand, fold, cse, licm, dce)
+LOWERING: tuple[Pass, ...] = (expand, fold, cse, licm, dce, write_through)
 
 
 def run(
