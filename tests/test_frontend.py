@@ -27,7 +27,7 @@ from adcore.source import SourceText
 CASES = Path(__file__).parent / "frontend_cases"
 MODULES = (
     "scalars", "control", "vectors", "matrices", "inner", "helpers", "unions", "gathered", "rearranged", "rebound",
-    "orders", "labelled", "combined", "reduced", "ufuncs", "places",
+    "orders", "labelled", "combined", "reduced", "ufuncs", "places", "products",
 )  # fmt: skip
 PLAIN = "def autodiff(f=None, **options):\n    return f if f is not None else (lambda g: g)\n"
 

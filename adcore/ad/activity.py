@@ -108,6 +108,9 @@ class _Graph:
                 self.edge(array, param)
             for end, result in zip(op.regions[0].terminator.operands, op.results, strict=True):
                 self.edge(end, result)
+        elif op.name == "matmul":
+            for matrix in op.operands[2:]:
+                self.edge(matrix, op.result)
         elif op.name == "if":
             for region in op.regions:
                 for end, result in zip(region.terminator.operands, op.results, strict=True):

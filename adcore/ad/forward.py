@@ -172,6 +172,20 @@ class ForwardMode(Rewriter):
 
     op_for = op_while = loop
 
+    def op_matmul(self, op: Op, operands: list[Value]) -> list[Value]:
+        results, parts = self.copy(op, operands), []
+        *sizes, a, b = operands
+        left, right = (self.tangent.get(v) if self.varies(v) else None for v in op.operands[2:])
+        if left is not None:
+            parts.append(self.b.matmul(*sizes, left, b, zeros="ab"))
+        if right is not None:
+            parts.append(self.b.matmul(*sizes, a, right, zeros="ab"))
+        if len(parts) == 2:
+            parts = self.b.map_(sizes, parts, ["elem"], lambda i, e: [self.b.fadd(*e)])
+        if parts:
+            (self.tangent[op.result],) = parts
+        return results
+
     # --- maps
     def op_map(self, op: Op, operands: list[Value]) -> list[Value]:
         rank, kinds = op.attrs["rank"], op.attrs["kinds"]

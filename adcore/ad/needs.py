@@ -40,6 +40,8 @@ class Needs:
                 return [op.results[-1], *self.passed_on(op)]
             case "map":
                 return self.map(op)
+            case "matmul":
+                return self.matmul(op)
             case "call":
                 return [*op.operands, *(n for v in op.operands for n in view_numbers(v))]
             case _:
@@ -60,6 +62,15 @@ class Needs:
         for kind, result, end in zip(op.attrs["kinds"], op.results, op.regions[0].terminator.operands, strict=True):
             if kind in ("max", "min", "mul") and self.activity.is_active(result):
                 needed += [end] if kind == "mul" else [result, end]
+        return needed
+
+    def matmul(self, op: Op) -> list[Value]:
+        """Each matrix for the cotangent of the other."""
+        *sizes, a, b = op.operands
+        needed = list(sizes)
+        for matrix, other in ((a, b), (b, a)):
+            if self.activity.is_active(matrix):
+                needed += [other, *view_numbers(matrix)]
         return needed
 
     def scalar(self, op: Op) -> tuple[int, ...]:

@@ -47,7 +47,7 @@ class _Preparer(Rewriter):
         return new
 
     def op(self, op: Op, operands: list[Value]) -> list[Value]:
-        if op.name == "map":
+        if op.name in ("map", "matmul"):
             operands = [
                 self.snapshot(new) if self.passing(op, k, old) else new
                 for k, (old, new) in enumerate(zip(op.operands, operands, strict=True))
@@ -82,7 +82,7 @@ class _Preparer(Rewriter):
 
     def snapshot(self, array: Value) -> Value:
         assert isinstance(array.type, Array)
-        made = array.owner is not None and array.owner.name in ("alloc", "map")
+        made = array.owner is not None and array.owner.name in ("alloc", "map", "matmul")
         dims = [
             array.owner.operands[k] if array.owner and made else self.b.dim(array, axis=k)
             for k in range(array.type.rank)

@@ -328,6 +328,22 @@ class ReverseSweep:
             self.b.op("assign", [target, self.b.broadcast(one, *dims)], {"mode": "set"})
         self.add(op.operands[1], t)
 
+    def op_matmul(self, op: Op) -> None:
+        """a += ct b', b += a' ct."""
+        ct, b = self.take(op.result), self.b
+        _, _, left, right = op.operands
+
+        def turned(matrix: Value) -> Value:
+            return b.permute(matrix, axes=(1, 0))
+
+        def product(x: Value, y: Value) -> Value:
+            return b.matmul(b.dim(x, axis=0), b.dim(y, axis=1), x, y, zeros="a" if x is ct else "b")
+
+        if self.activity.is_active(left):
+            self.add(left, product(ct, turned(self.get(right))))
+        if self.activity.is_active(right):
+            self.add(right, product(turned(self.get(left)), ct))
+
     # --- calls
     def op_call(self, op: Op) -> None:
         """The reverse half of the callee: it takes the arguments again, the cotangents of the results, and shadows of array arguments."""
@@ -574,4 +590,4 @@ def _buffers(function: Function, memory: Memory) -> set[Value]:
 def _whole(op: Op, k: int) -> bool:
     if op.name == "map":
         return bool(k >= op.attrs["rank"])
-    return op.name in ("yield", "return", "for", "while", "dim")
+    return op.name in ("yield", "return", "for", "while", "dim", "matmul")

@@ -41,7 +41,7 @@ class Sizes:
         if op is None:
             return (self.carried(*self.loop_of[v], axis) if v in self.loop_of else None) or self.asked.get((v, axis))
         match op.name:
-            case "map" | "alloc":
+            case "map" | "alloc" | "matmul":
                 return self.origin(op.operands[axis])
             case "broadcast":
                 return self.origin(op.operands[1 + axis])

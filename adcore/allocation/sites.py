@@ -25,7 +25,8 @@ from adcore.ir.types import Array, Scalar
 from adcore.source import Span
 
 STACK_BYTES = 16 * 1024
-MAKERS = frozenset({"alloc", "map", "call", "pop"})
+MADE_HERE = frozenset({"alloc", "map", "matmul"})
+MAKERS = MADE_HERE | {"call", "pop"}
 
 
 class Place(Enum):
@@ -160,7 +161,7 @@ class _Writer:
         place, slots = Place.HEAP, range(0)
         if result >= 0:
             place, carriers = Place.RESULT, ()
-        elif on_stack or (op.name in ("alloc", "map") and not carriers and self.fits(v)):
+        elif on_stack or (op.name in MADE_HERE and not carriers and self.fits(v)):
             place = Place.STACK
         else:
             slots = self.blocks(len(carriers) + 1)
@@ -248,5 +249,5 @@ def _with_regions(body: Region) -> Iterator[tuple[Op, Region]]:
 def _direct_results(function: Function) -> dict[Value, int]:
     """Array makers of the top region that the function returns exactly once."""
     operands = function.body.terminator.operands
-    top = {r for op in function.body.ops if op.name in ("alloc", "map") for r in op.results}
+    top = {r for op in function.body.ops if op.name in MADE_HERE for r in op.results}
     return {v: k for k, v in enumerate(operands) if v in top and isinstance(v.type, Array) and operands.count(v) == 1}

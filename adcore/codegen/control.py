@@ -167,7 +167,7 @@ def lower_while(c: Context, op: Op, lower: Lower) -> None:
 
 def poll(c: Context, op: Op) -> None:
     """At the end of a turn of an outer loop, or of one that may never end: look at signals now and then, so that Ctrl-C ends it."""
-    inner = ("for", "while", "map", "call", "assign")
+    inner = ("for", "while", "map", "call", "assign", "matmul")
     outer = any(o.name in inner for o in op.regions[0].walk())
     if not outer and op.name != "while":
         return

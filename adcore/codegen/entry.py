@@ -22,7 +22,7 @@ BOX = {"float": 0, "int": 1, "bool": 2, "np.float64": 3, "ndarray": 4}
 NOT_HANDED_OUT = 5
 NONE = -1000
 WRITTEN, COTANGENT, OUT, COPIED = 1, 2, 4, 8
-RELEASES, VJP, OUT_TUPLE, WRITES = 1, 2, 4, 8
+RELEASES, VJP, OUT_TUPLE, WRITES, MULTIPLIES = 1, 2, 4, 8, 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +105,7 @@ def _member(entry: Entry, name: str, kernel: Function, summary: Summary) -> Memb
     outs = len(gradients) if takes_out else 0
     flags = (RELEASES if summary.loops else 0) | (VJP if name in TAKES_ARGUMENT_TUPLE else 0)
     separate = any(r.flags & (WRITTEN | COPIED) for r in received)
+    flags |= MULTIPLIES if summary.products else 0
     flags |= (OUT_TUPLE if outs and not entry.bare else 0) | (WRITES if separate else 0)
     cotangents = len(kernel.params) - count
     return Member(entry, name, kernel, tuple(received), cotangents, tuple(handed), tuple(program), outs, flags)

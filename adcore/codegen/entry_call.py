@@ -39,6 +39,7 @@ prepare:
 run:
   %p.flags = getelementptr %Member, ptr %member, i32 0, i32 9
   %flags = load i32, ptr %p.flags
+  ; products: find BLAS
   %release = and i32 %flags, 1
   %releases = icmp ne i32 %release, 0
   br i1 %releases, label %unlock, label %compute

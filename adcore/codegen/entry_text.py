@@ -13,7 +13,7 @@ It is the same in every extension; a member is described by constants that ``ent
     %Member  { text name, thunk, positional, cotangents, params, results, result count, program, program length,
                flags, out count, full name }
              program (postfix): k >= 0 result k; -1-n the tuple of the last n; -1000 None
-             flags: 1 releases the GIL, 2 vjp, 4 out= is a tuple, 8 writes a parameter
+             flags: 1 releases the GIL, 2 vjp, 4 out= is a tuple, 8 writes a parameter, 16 multiplies matrices
     %Frame   { items, owned, words, outs, boxed, stack }: borrowed arguments, converted ones, flattened kernel
              arguments, what kernels write, result objects, stack of the program
     %State   { NumPy's table, ndarray, its float64, int64, bool descriptors, convert }: of the module
@@ -30,6 +30,7 @@ TEXTS = {
     "file": "<adcore>",
     "builtins": "__builtins__",
     "hook": "convert",
+    "dgemm": "dgemm",
     "bind": "__adcore_bind__",
     "arity": "%s() takes %d positional arguments but %zd were given",
     "vjp": "%s() takes two positional arguments: the tuple of the function's arguments, then the cotangents or tangents",

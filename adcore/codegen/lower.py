@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from adcore.allocation.sites import Ledger
-from adcore.codegen import control, maps, memory, outline, scalar, tape
+from adcore.codegen import control, maps, memory, outline, products, scalar, tape
 from adcore.codegen.context import Context
 from adcore.codegen.debug import DebugInfo
 from adcore.codegen.layout import (
@@ -47,6 +47,7 @@ LOWER: dict[str, Callable[[Context, Op], None]] = {
     "diagonal": memory.lower_diagonal,
     "reshape": memory.lower_reshape,
     "assign": memory.lower_assign,
+    "matmul": products.lower_matmul,
     "guard": control.lower_guard,
     "call": control.lower_call,
     "push": tape.lower_push,

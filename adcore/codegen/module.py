@@ -21,6 +21,7 @@ from adcore.codegen.entry_call import CALL
 from adcore.codegen.entry_overlap import OVERLAP
 from adcore.codegen.entry_results import RESULTS
 from adcore.codegen.lower import lower_function
+from adcore.codegen.products import with_products
 from adcore.codegen.support import BLOCKS, RUNTIME
 from adcore.codegen.text import ModuleText, constant, symbol
 from adcore.ir.core import Module
@@ -179,6 +180,7 @@ def module_text(
     execute = EXECUTE.replace("META_SIZE", str(len(encoded))).replace("ABI_NUMBER", str(ABI))
     execute = execute.replace("@INIT", symbol(f"PyInit_{module_name}"))
     fixed = entry_text.TYPES + entry_text.DECLARATIONS + READ + BIND + OVERLAP + RESULTS + CALL + execute
+    fixed = with_products(fixed, text)
     for line in fixed.splitlines():  # kernels declare exceptions of their own
         if line.startswith("@PyExc_"):
             text.declarations.pop(line.split(" ")[0][1:], None)

@@ -19,7 +19,15 @@ from adcore.ir.types import Scalar
 
 MANY = 150  # nests in a function from which on LLVM takes longer over all of them than calls cost
 NESTS = ("map", "assign")
-IN_FRAME = ("call", "push", "pop", "alloc", "assign", "map")  # what needs the frame or the arena of the kernel
+IN_FRAME = (
+    "call",
+    "push",
+    "pop",
+    "alloc",
+    "assign",
+    "map",
+    "matmul",
+)  # what needs the frame or the arena of the kernel
 
 
 def is_long(function: Function) -> bool:

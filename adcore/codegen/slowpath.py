@@ -1,9 +1,9 @@
 """Conversion of arguments that an entry point cannot read at once, and the words of its errors.
 
 The text of this file is part of every extension and is compiled there on first need; it must stand alone (NumPy is
-all it may import). Arrays come out as the kernel wants them: exactly ``ndarray``, the parameter's dtype, C-contiguous
-and aligned; read-only parameters accept whatever NumPy casts safely, written ones and ``out=`` only what needs no
-conversion.
+all it may import at once; SciPy's BLAS is looked for when matrices are to be multiplied). Arrays come out as the kernel
+wants them: exactly ``ndarray``, the parameter's dtype, C-contiguous and aligned; read-only parameters accept whatever
+NumPy casts safely, written ones and ``out=`` only what needs no conversion.
 """
 
 import numbers
@@ -113,5 +113,17 @@ def as_written(where: str, wanted: str, dtype: Any, rank: int, value: Any) -> An
         raise ValueError(f"{where}: expected a C-contiguous array, because it is written")
     return value.view(np.ndarray).view(dtype)
 
+
+def dgemm() -> Any:
+    """SciPy's dgemm as a capsule whose name is its signature in C, where its sizes are of 32 bits; else None."""
+    try:
+        from scipy.linalg.cython_blas import __pyx_capi__ as functions
+    except ImportError:
+        return None
+    capsule = functions.get("dgemm")
+    return capsule if "(char *, char *, int *, int *, int *, " in repr(capsule) else None
+
+
+convert.dgemm = dgemm  # type: ignore[attr-defined]  # the extension holds `convert`, and finds it there
 
 __all__ = ["convert"]

@@ -1,4 +1,4 @@
-"""Products of vectors and matrices, written as loops over dot products: `np.dot`, `@`, `np.inner`, `np.outer`."""
+"""Products of vectors and matrices: `np.dot`, `@`, `np.inner`, `np.outer`. That of two matrices of floats is an op, the others are loops over dot products."""
 
 from __future__ import annotations
 
@@ -135,11 +135,14 @@ def _each(
 
 
 def _matrices(ctx: Context, a: ArrayRef, b: ArrayRef) -> ArrayRef:
-    """Rows of `a` with columns of `b`, which are made contiguous first."""
-    kind = product_kind(a, b)
+    """The product of matrices of floats is an op; of others, rows of `a` with columns of `b`, which are made contiguous first."""
+    kind, at = product_kind(a, b), ctx.b
+    if kind is F64:
+        a, b = (matrix if matrix.dtype is F64 else copy(ctx, matrix, F64) for matrix in (a, b))
+        sizes = (a.sizes[0], b.sizes[1])
+        return ArrayRef(at.matmul(*(n.value for n in sizes), a.value, b.value, zeros=""), F64, sizes)
     columns = copy(ctx, transposed(ctx, b), kind)
     made = allocate(ctx, (a.sizes[0], b.sizes[1]), kind, None)
-    at = ctx.b
 
     def row(i: Value, _: list[Value]) -> list[Value]:
         mine = part(ctx, a, i)

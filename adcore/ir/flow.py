@@ -118,6 +118,7 @@ class Summary:
     writes: set[int] = field(default_factory=set)  # parameters whose memory it may change
     tape: bool = False  # it, or what it calls, uses the tape
     loops: bool = False
+    products: bool = False  # it, or what it calls, multiplies matrices
     recursive: bool = False
 
 
@@ -140,17 +141,19 @@ def summarise(module: Module, flows: dict[str, Flow]) -> dict[str, Summary]:
 
 def _update(function: Function, flow: Flow, summaries: dict[str, Summary]) -> bool:
     mine = summaries[function.name]
-    before = (len(mine.writes), mine.tape, mine.loops)
+    before = (len(mine.writes), mine.tape, mine.loops, mine.products)
     index = {p: k for k, p in enumerate(function.params)}
     for op in function.body.walk():
         mine.tape |= op.name in ("push", "pop")
-        mine.loops |= op.name in LOOPS or op.name == "assign"
+        mine.loops |= op.name in LOOPS or op.name in ("assign", "matmul")
+        mine.products |= op.name == "matmul"
         for v in _written(op, summaries):
             mine.writes.update(index[r] for r in flow.roots[v] if r in index)
         if op.name == "call":
             mine.tape |= summaries[op.attrs["callee"]].tape
             mine.loops |= summaries[op.attrs["callee"]].loops
-    return before != (len(mine.writes), mine.tape, mine.loops)
+            mine.products |= summaries[op.attrs["callee"]].products
+    return before != (len(mine.writes), mine.tape, mine.loops, mine.products)
 
 
 def _written(op: Op, summaries: dict[str, Summary]) -> list[Value]:

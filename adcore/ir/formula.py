@@ -148,7 +148,7 @@ def dim_of(array: Value, axis: int, depth: int = DEPTH) -> Formula:
     op = array.owner
     if op is not None and depth > 0:
         match op.name:
-            case "map" | "alloc":
+            case "map" | "alloc" | "matmul":
                 return formula_of(op.operands[axis], depth - 1)
             case "broadcast" | "reshape":
                 return formula_of(op.operands[1 + axis], depth - 1)

@@ -308,6 +308,21 @@ class Machine:
                     results[k] = _reduce(kind, results[k], value)
         return results
 
+    def op_matmul(self, op: Op, args: list[Any], env: dict[Value, Any]) -> list[Any]:
+        rows, columns, a, b = args
+        if (rows, columns) != (a.shape[0], b.shape[1]) or a.shape[1] != b.shape[0]:
+            raise InterpreterError(f"matmul of {a.shape} and {b.shape} to {rows} rows and {columns} columns")
+        result = self.fresh(op.result, (rows, columns), env)
+        zeros = op.attrs["zeros"]
+        if not zeros or (np.isfinite(a).all() and np.isfinite(b).all()):
+            result[...] = a @ b
+            return [result]
+        for i, j in np.ndindex(rows, columns):
+            terms = zip(a[i], b[:, j], strict=True)
+            kept = [x * y for x, y in terms if not ((x == 0.0 and "a" in zeros) or (y == 0.0 and "b" in zeros))]
+            result[i, j] = sum(kept, 0.0)
+        return [result]
+
     def op_call(self, op: Op, args: list[Any], env: dict[Value, Any]) -> list[Any]:
         return self.call(self.module.functions[op.attrs["callee"]], args)
 

@@ -205,4 +205,6 @@ def reads(op: Op) -> list[int]:
         return list(range(op.attrs["rank"], len(op.operands)))
     if op.name == "assign":
         return [1]
+    if op.name == "matmul":
+        return [2, 3]
     return []

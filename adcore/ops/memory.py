@@ -101,6 +101,13 @@ def _reshape(types: Sequence[Type], attrs: dict[str, Any]) -> list[Type]:
     return [Array(array.dtype, (None,) * (len(types) - 1))]
 
 
+def _matmul(types: Sequence[Type], attrs: dict[str, Any]) -> list[Type]:
+    _indices(types[:2], 2)
+    if any(_array(t) != Array(F64, (None, None), _array(t).layout) for t in types[2:]) or len(types) != 4:
+        raise TypeError("matmul takes two sizes and two matrices of floats")
+    return [Array(F64, (None, None))]
+
+
 def _assign(types: Sequence[Type], attrs: dict[str, Any]) -> list[Type]:
     target, source = _array(types[0]), _array(types[1])
     if (target.dtype, target.rank) != (source.dtype, source.rank):
@@ -136,6 +143,13 @@ _row(
     "view of the given dims over the elements of a contiguous array, in row-major order",
     Effect.PURE,
     _reshape,
+)
+_row(
+    "matmul",
+    "the product of two matrices: rows, columns, a, b {zeros: whose zeros make a term 0 whatever the other factor: '', a, b, ab}",
+    Effect.READ,
+    _matmul,
+    Cost.NEVER,
 )
 _row(
     "assign",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 
 from adcore.ir.core import Function, Module, Op, Region, Value
-from adcore.ir.memory import Memory, analyse
+from adcore.ir.memory import Memory, analyse, reads
 from adcore.ir.opdef import REGISTRY, Effect
 from adcore.ir.printer import attribute
 from adcore.ir.rewrite import Rewriter
@@ -46,7 +46,7 @@ class _Sharer(Rewriter):
         if op.regions or op.name == "poison":
             return None
         if effect is Effect.READ:
-            version: tuple[int, ...] = self.memory.version[op, 0]
+            version = tuple(self.memory.version[op, k] for k in reads(op))
         elif effect is Effect.PURE or op.name == "guard":
             version = ()
         else:

@@ -128,7 +128,7 @@ class _Folder(Rewriter):
         type, owner = array.type, array.owner
         if isinstance(type, Array) and isinstance(type.dims[axis], int):
             return self.b.i64(type.dims[axis])  # type: ignore[arg-type]  # an int by the test above
-        if owner is not None and owner.name in ("map", "alloc"):
+        if owner is not None and owner.name in ("map", "alloc", "matmul"):
             return owner.operands[axis]
         if owner is not None and owner.name == "broadcast":
             return owner.operands[1 + axis]
