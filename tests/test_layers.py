@@ -58,6 +58,7 @@ EXTERNAL: dict[str, set[str]] = {
     "tomli": {"adcore.option_entries", "adcore.options", "adcore.frontend", "adcore.driver"},
     "llvmlite": {"adcore.codegen"},
     "setuptools": {"buildplug"},
+    "scipy": {"adcore.codegen"},  # the text that every extension carries looks for its BLAS
     "pygls": {"adcore_lsp"},
     "lsprotocol": {"adcore_lsp"},
 }
@@ -66,6 +67,7 @@ EXTERNAL: dict[str, set[str]] = {
 LAZY: dict[tuple[str, str], str] = {
     ("adcore.runtime", "adcore.jacobian"): "NumPy is loaded when a derivative is asked for",
     ("adcore.runtime", "buildplug"): "development mode: the compiler is loaded where a function is not compiled",
+    ("adcore.codegen", "scipy"): "looked for where matrices are multiplied",
     ("adcore.driver", "adcore.codegen"): "lint and the editor work without LLVM",
     ("adcore.codegen", "llvmlite"): "only the compiler's own process loads LLVM",
     ("buildplug", "buildplug"): "a project that is merely asked for its metadata does not pay for the engine",

@@ -19,7 +19,7 @@ from adcore.passes.interleave import interleave
 from adcore.passes.licm import licm
 from adcore.passes.ranges import ranges
 from adcore.passes.thread import thread
-from adcore.passes.through import write_through
+from adcore.passes.write_through import write_through
 
 __all__ = ["LOWERING", "PIPELINE", "Pass", "callees", "run"]
 

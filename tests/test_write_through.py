@@ -11,7 +11,7 @@ from adcore.ir.core import Function
 from adcore.ir.interp import run
 from adcore.ir.parser import parse_module
 from adcore.ir.verify import verify
-from adcore.passes.through import write_through
+from adcore.passes.write_through import write_through
 
 HEAD = """
 func @f(%x: array<f64, [?], c>, %y: array<f64, [?], c>) -> () {{
