@@ -198,7 +198,7 @@ VECTORS: Table = [
 def reduced(w: Writer, depth: int) -> Expr | None:
     if not w.of_kind("vec"):
         return None
-    name = w.rng.choices(["sum", "mean", "dot", "max", "min", "prod", "builtin", "var", "std"], [5, 2, 4, 1, 1, 1, 1, 0.5, 0.5])[0]  # fmt: skip
+    name = w.rng.choices(["sum", "mean", "dot", "max", "min", "prod", "builtin", "var", "std", "matrices"], [5, 2, 4, 1, 1, 1, 1, 0.5, 0.5, 1])[0]  # fmt: skip
     a = vector(w, depth, None, -LIMIT, LIMIT)
     extent = max(abs(a.low), abs(a.high))
     match name:
@@ -227,6 +227,12 @@ def reduced(w: Writer, depth: int) -> Expr | None:
         case "prod":
             e = fit(w, a, -1.5, 1.5)
             return Expr(f"np.prod({e.text})", "float", -12.0, 12.0)
+        case "matrices":
+            b = vector(w, 0)
+            form = w.rng.choice(
+                ["np.outer({0}, {1}).T @ np.outer({0}, {1})", "np.outer({1}, {0}) @ np.outer({0}, {1})[:, ::-1]"]
+            )
+            return Expr(f"np.sum(np.tanh(0.1 * ({form.format(a.text, b.text)})))", "float", -40.0, 40.0)
         case "builtin":
             return Expr(f"sum({a.text})", "float", -6 * extent, 6 * extent)
         case _:
