@@ -8,6 +8,7 @@ and tomli alone.
 from __future__ import annotations
 
 import argparse
+import gc
 import importlib.util
 import os
 import sys
@@ -26,6 +27,13 @@ _STDIN = "-"
 _BROKEN_PIPE, _INTERRUPTED = 141, 130
 
 
+RARELY = (
+    200_000,
+    20,
+    20,
+)  # IR is cyclic, large and used to the end: a collector that looks often takes a tenth of the time
+
+
 class UsageError(Exception):
     """A mistake on the command line; its text is one line for the user."""
 
@@ -41,6 +49,7 @@ class Command:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line; the exit code."""
+    gc.set_threshold(*RARELY)
     try:
         try:
             return _run(list(sys.argv[1:] if arguments is None else arguments))

@@ -7,7 +7,7 @@ Invariant: a name is a constant only if the module binds it once and no text of 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -305,10 +305,26 @@ def _only_reads(call: ast.Call) -> bool:
 
 
 def _changed_names(tree: ast.Module) -> frozenset[str]:
-    """Module-level names that some text of the module changes after their definition."""
+    """Module-level names that some text of the module changes after their definition.
+
+    What only functions change, and only where it is a variable of their own, is no change of the module's.
+    """
+    outside = _changes(tree.body, into_functions=False)
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            outside |= _changes(function.body) - local_names(function)
+    return frozenset(outside)
+
+
+def _changes(statements: Sequence[ast.stmt], into_functions: bool = True) -> set[str]:
+    """Names whose values the statements change in place, or that they declare global."""
     changed: set[str] = set()
-    for node in ast.walk(tree):
+    stack: list[ast.AST] = list(statements)
+    while stack:
+        node = stack.pop()
         match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() if not into_functions:
+                continue
             case ast.Global():
                 changed.update(node.names)
             case ast.AugAssign(target=target):
@@ -319,7 +335,8 @@ def _changed_names(tree: ast.Module) -> frozenset[str]:
                 changed.add(name)
             case _:
                 pass
-    return frozenset(changed - _locals_everywhere(tree, changed))
+        stack.extend(ast.iter_child_nodes(node))
+    return changed
 
 
 def _base(node: ast.expr) -> set[str]:
@@ -328,44 +345,7 @@ def _base(node: ast.expr) -> set[str]:
     return {node.id} if isinstance(node, ast.Name) else set()
 
 
-def _locals_everywhere(tree: ast.Module, names: set[str]) -> set[str]:
-    """Of `names` those that only functions change, and only where they are the function's own variables."""
-    own: set[str] = set()
-    for name in names:
-        users = [f for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) and _mentions_store(f, name)]
-        outside = any(
-            _base_of_change(s, name)
-            for s in tree.body
-            if not isinstance(s, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef)
-        )
-        if users and not outside and all(name in local_names(f) for f in users):
-            own.add(name)
-    return own
-
-
-def _mentions_store(function: ast.FunctionDef, name: str) -> bool:
-    return any(_base_of_change(s, name) for s in function.body)
-
-
-def _base_of_change(statement: ast.stmt, name: str) -> bool:
-    for node in ast.walk(statement):
-        match node:
-            case ast.Global() if name in node.names:
-                return True
-            case ast.AugAssign(target=target) if name in _base(target):
-                return True
-            case ast.Subscript(ctx=ast.Store()) | ast.Attribute(ctx=ast.Store()) if name in _base(node):
-                return True
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=base), attr=method)) if (
-                base == name and method in MUTATORS
-            ):
-                return True
-            case _:
-                pass
-    return False
-
-
-def local_names(function: ast.FunctionDef) -> frozenset[str]:
+def local_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
     """Parameters and every name that the function binds; names declared global are not among them."""
     arguments = function.args
     names = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
