@@ -3,7 +3,7 @@
 PYTHON ?= python3
 PYTEST_ARGS ?= -n 2 --dist loadfile
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench npbench fuzz fuzz-mutants fuzz-allocations fuzz-lint coverage clean
+.PHONY: help demo test test-memory lint bench npbench fuzz fuzz-mutants fuzz-allocations fuzz-lint coverage clean
 
 DEV := .venv/dev
 DEMO := .venv/demo
@@ -58,6 +58,9 @@ fuzz-lint: $(DEV)/installed ## Lint every truncation of the example and 10,000 r
 
 fuzz-allocations: $(DEV)/installed ## Compare the allocations of random programs with what was predicted: make fuzz-allocations N=500
 	cd tests && PYTHONPATH=..:. ../$(IN_DEV) -m counted --fuzz $(N) --seed $${SEED:-1}
+
+test-memory: $(DEV)/installed ## All test functions between guard pages, 10,000 times, and under valgrind
+	cd tests && PYTHONPATH=..:. ../$(IN_DEV) -m memory_checks
 
 coverage: $(DEV)/installed ## Run all tests, and show the lines that none of them reaches
 	$(IN_DEV) -m pytest $(PYTEST_ARGS) --cov=adcore --cov=buildplug --cov=lsp --cov-report=term-missing:skip-covered
