@@ -3,7 +3,7 @@
 PYTHON ?= python3
 PYTEST_ARGS ?= -n 2 --dist loadfile
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-memory lint bench npbench fuzz fuzz-mutants fuzz-allocations fuzz-lint coverage clean
+.PHONY: help demo test test-memory lint bench npbench fuzz fuzz-mutants fuzz-allocations fuzz-lint coverage docs clean
 
 DEV := .venv/dev
 DEMO := .venv/demo
@@ -65,8 +65,13 @@ test-memory: $(DEV)/installed ## All test functions between guard pages, 10,000 
 coverage: $(DEV)/installed ## Run all tests, and show the lines that none of them reaches
 	$(IN_DEV) -m pytest $(PYTEST_ARGS) --cov=adcore --cov=buildplug --cov=lsp --cov-report=term-missing:skip-covered
 
+docs: $(DEV)/installed ## Build the manual: docs/_build/index.html
+	$(IN_DEV) -m pip --quiet install '.[docs]'
+	$(IN_DEV) docs/generate.py
+	$(IN_DEV) -m sphinx -W --keep-going -q docs docs/_build
+
 clean: ## Remove everything that these targets make
-	rm -rf build dist .venv $(EXAMPLE)/build $(EXAMPLE)/src/*.egg-info adcore.egg-info
+	rm -rf build dist .venv docs/_build $(EXAMPLE)/build $(EXAMPLE)/src/*.egg-info adcore.egg-info
 
 $(DEV)/installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "adcore needs Python 3.11 or later: make test PYTHON=python3.12")'

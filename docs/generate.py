@@ -11,10 +11,14 @@ import textwrap
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from adcore import driver
 from adcore.diagnostics import RULES, Rule
 from adcore.frontend import calls, library, numpy_calls
+from adcore.frontend.project import Project
+from adcore.ir.opdef import REGISTRY, ZERO, OpDef
 from adcore.option_values import Option
 from adcore.options import OPTIONS
+from adcore.source import SourceText
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
@@ -49,6 +53,7 @@ def pages() -> dict[str, str]:
     return {
         "options.md": options_page(),
         "rules.md": rules_page(),
+        "numpy.md": filled_in("numpy.md", {"elementwise": elementwise()}),
         "language.md": filled_in("language.md", functions()),
         "internals.md": filled_in("internals.md", {folder: modules(folder) for folder in FOLDERS}),
     }
@@ -116,6 +121,33 @@ def functions() -> dict[str, str]:
         "numpy": wrapped([*numpy_calls.FUNCTIONS, *library.NUMPY_CONSTANTS]),
         "methods": wrapped(numpy_calls.METHODS),
     }
+
+
+def elementwise() -> str:
+    """NumPy's functions of numbers: what each becomes, how exact it is, whether it has a derivative."""
+    rows = ["| function | error | derivative |", "|---|---|---|"]
+    for name, ufunc in sorted(library.ELEMENTWISE.items()):
+        ops = ops_of(name, ufunc.arity)
+        bounds = sorted({row.accuracy for row in ops if row.accuracy})
+        real = [row for row in ops if row.infer is not None and row.has_derivative]
+        flat = all(p is ZERO for row in real for p in row.partials)
+        rows.append(f"| `{name}` | {'; '.join(bounds) or 'exact'} | {'none' if not real else '0' if flat else 'yes'} |")
+    return "\n".join(rows)
+
+
+def ops_of(name: str, arity: int) -> list[OpDef]:
+    """The rows of the op table that a call with floats uses; with ints or bools where floats are refused."""
+    for kind in ("float", "bool", "int"):
+        letters = "xyz"[:arity]
+        parameters = ", ".join(f"{letter}: {kind}" for letter in letters)
+        text = f"import numpy as np\nfrom adcore import autodiff\n\n\n@autodiff(mode='none')\ndef f({parameters}) -> {{}}:\n"
+        text += f"    return np.{name}({', '.join(letters)})\n"
+        for result in ("np.float64", "bool", "int"):
+            analysis = driver.analyse(Project([]), SourceText("m.py", text.format(result)), "m")
+            if analysis.entries and not any(d.severity == "error" for d in analysis.diagnostics):
+                (function,) = analysis.module.functions.values()
+                return [REGISTRY[op.name] for op in function.body.walk() if REGISTRY[op.name].is_scalar]
+    raise AssertionError(f"np.{name} does not compile")
 
 
 def modules(folder: str) -> str:

@@ -134,6 +134,7 @@ def pages_with_blocks() -> list[Path]:
 def test_blocks(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Python is compiled (written to the file that its first line names), sessions run after it, `$ adcore` is called."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
     namespace: dict[str, object] = {}
     for language, text in BLOCK.findall(page.read_text(encoding="utf-8")):
         name = re.match(r"# (\S+\.(?:py|toml))\n", text)

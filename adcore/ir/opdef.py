@@ -74,13 +74,15 @@ class OpDef:
     "intrinsic llvm.sqrt", "fcmp olt") or a function that expands the op into others. ``identity(b, const,
     *operands)`` may return a simpler value or None;
     ``const(v)`` is the number behind a value or None. ``points`` are operands at which the generated tests
-    compare everything; ``singular`` those where rules go wrong.
+    compare everything; ``singular`` those where rules go wrong. ``accuracy`` is "n ulp" (units in the last place of
+    the true result, measured in ``tests/test_accuracy.py``) or says in words what is kept.
     """
 
     name: str
     doc: str
     effect: Effect
     cost: Cost = Cost.CHEAP
+    accuracy: str = ""  # the bound of its error, where it is not the exact result rounded once
     infer: Callable[[Sequence[Type], dict[str, Any]], list[Type]] | None = None
     evaluate: Callable[..., Any] | None = None
     lower: str | Callable[..., Value] | None = None

@@ -67,12 +67,12 @@ _ENDS = (
 )  # fmt: skip
 scalar(
     "logaddexp", "ff->f", "log(e**x + e**y); slopes 0 where both are minus infinity", _log_of_sum(math.exp, 1.0, LN2),
-    lower=_log_of_sum_lower("exp", 1.0, LN2), cost=Cost.COSTLY, partials=(_share(0, "exp"), _share(1, "exp")),
+    lower=_log_of_sum_lower("exp", 1.0, LN2), accuracy="2 ulp of the larger argument", cost=Cost.COSTLY, partials=(_share(0, "exp"), _share(1, "exp")),
     points=(*PAIRS, (1.5, 1.5), (30.0, -5.0)), singular=_ENDS,
 )  # fmt: skip
 scalar(
     "logaddexp2", "ff->f", "log2(2**x + 2**y); slopes 0 where both are minus infinity", _log_of_sum(ieee(math.exp2), LOG2E, 1.0),
-    lower=_log_of_sum_lower("exp2", LOG2E, 1.0), cost=Cost.COSTLY, partials=(_share(0, "exp2"), _share(1, "exp2")),
+    lower=_log_of_sum_lower("exp2", LOG2E, 1.0), accuracy="2 ulp of the larger argument", cost=Cost.COSTLY, partials=(_share(0, "exp2"), _share(1, "exp2")),
     points=(*PAIRS, (1.5, 1.5), (30.0, -5.0)), singular=_ENDS,
 )  # fmt: skip
 
@@ -106,6 +106,6 @@ def _sinc_slope(b: Builder, a: Ops, r: Value) -> Value:
 
 
 scalar(
-    "sinc", "f->f", "sin(pi x) / (pi x), 1 at 0", _sinc, lower=_sinc_lower, cost=Cost.COSTLY, partials=(_sinc_slope,),
+    "sinc", "f->f", "sin(pi x) / (pi x), 1 at 0", _sinc, lower=_sinc_lower, accuracy="4 ulp up to 0.5, absolute from there on", cost=Cost.COSTLY, partials=(_sinc_slope,),
     points=((-2.5,), (-1.0,), (-0.3,), (0.0,), (0.01,), (0.7,), (1.25,), (3.25,)), singular=(Singular((0.0,), (0.0,)),),
 )  # fmt: skip

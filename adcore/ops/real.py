@@ -234,7 +234,7 @@ scalar(
     ),
 )  # fmt: skip
 scalar(
-    "powi", "f->f", "x ** n, n a small constant integer, by multiplication from the left", _powi, lower=_powi_lower,
+    "powi", "f->f", "x ** n, n a small constant integer, by multiplication from the left", _powi, lower=_powi_lower, accuracy="as its multiplications",
     partials=(_powi_partial,), identity=_powi_identity, points=((-2.5,), (-0.3,), (0.7,), (3.25,)),
     attrs=tuple({"n": n} for n in (-4, -2, -1, 0, 1, 2, 3, 4)),
 )  # fmt: skip
@@ -248,7 +248,7 @@ scalar(
     singular=(Singular((0.0,), (0.0,)),),
 )  # fmt: skip
 scalar(
-    "cbrt", "f->f", "cube root; slope inf at 0", math.cbrt, lower="call cbrt", cost=Cost.COSTLY,
+    "cbrt", "f->f", "cube root; slope inf at 0", math.cbrt, lower="call cbrt", accuracy="4 ulp", cost=Cost.COSTLY,
     partials=(lambda b, a, r: b.fdiv(b.f64(1.0 / 3.0), b.fmul(r, r)),), points=((-2.5,), (0.7,), (3.25,)),
     singular=(Singular((0.0,), (inf,)),),
 )  # fmt: skip
@@ -472,19 +472,19 @@ scalar(
     partials=(lambda b, a, r: _gauss(b, a[0], 1.0),), points=GENERIC[:-1],
 )  # fmt: skip
 scalar(
-    "erfc", "f->f", "1 - erf(x)", math.erfc, lower="call erfc", cost=Cost.COSTLY, finite=True,
+    "erfc", "f->f", "1 - erf(x)", math.erfc, lower="call erfc", accuracy="4 ulp", cost=Cost.COSTLY, finite=True,
     partials=(lambda b, a, r: _gauss(b, a[0], -1.0),), points=GENERIC[:-1],
 )  # fmt: skip
 scalar(
-    "gamma", "f->f", "gamma function", ieee(math.gamma, lambda x: nan if x < 0 else math.copysign(inf, x)), lower="call tgamma",
+    "gamma", "f->f", "gamma function", ieee(math.gamma, lambda x: nan if x < 0 else math.copysign(inf, x)), lower="call tgamma", accuracy="6 ulp",
     cost=Cost.COSTLY, partials=(lambda b, a, r: b.fmul(r, b.digamma(a[0])),), points=GAMMA_POINTS,
 )  # fmt: skip
 scalar(
-    "lgamma", "f->f", "log |gamma(x)|", ieee(math.lgamma, lambda x: inf), lower="call lgamma", cost=Cost.COSTLY,
+    "lgamma", "f->f", "log |gamma(x)|", ieee(math.lgamma, lambda x: inf), lower="call lgamma", accuracy="2 ulp, absolute near its zeros", cost=Cost.COSTLY,
     partials=(lambda b, a, r: b.digamma(a[0]),), points=GAMMA_POINTS,
 )  # fmt: skip
 scalar(
-    "digamma", "f->f", "derivative of lgamma: relative 1e-14, absolute near its zeros", _digamma_py, lower=_digamma_lower,
+    "digamma", "f->f", "derivative of lgamma: relative 1e-14, absolute near its zeros", _digamma_py, lower=_digamma_lower, accuracy="1e-14, absolute near its zeros",
     cost=Cost.COSTLY, partials=(lambda b, a, r: b.trigamma(a[0]),), points=GAMMA_POINTS,
 )  # fmt: skip
 scalar(
@@ -594,7 +594,7 @@ def _floordiv_lower(b: Builder, x: Value, y: Value) -> Value:
 
 _MOD_POINTS = ((7.5, 2.0), (-7.5, 2.0), (7.5, -2.0), (-7.25, -3.0), (1.0, 0.3))
 scalar(
-    "fmod", "ff->f", "C's fmod: the sign of the dividend", ieee(math.fmod), lower="call fmod", cost=Cost.COSTLY,
+    "fmod", "ff->f", "C's fmod: the sign of the dividend", ieee(math.fmod), lower="call fmod", accuracy="", cost=Cost.COSTLY,
     partials=(ONE, lambda b, a, r: b.fneg(b.trunc(b.fdiv(a[0], a[1])))), points=_MOD_POINTS,
 )  # fmt: skip
 scalar(
@@ -606,7 +606,7 @@ scalar(
     partials=(ZERO, ZERO), points=_MOD_POINTS,
 )  # fmt: skip
 scalar(
-    "remainder", "ff->f", "IEEE remainder: x - y * rint(x / y)", ieee(math.remainder), lower="call remainder", cost=Cost.COSTLY,
+    "remainder", "ff->f", "IEEE remainder: x - y * rint(x / y)", ieee(math.remainder), lower="call remainder", accuracy="", cost=Cost.COSTLY,
     partials=(ONE, lambda b, a, r: b.fneg(b.rint(b.fdiv(a[0], a[1])))), points=_MOD_POINTS,
 )  # fmt: skip
 

@@ -47,6 +47,8 @@ def scalar(name: str, sig: str, doc: str, evaluate: Callable[..., Any], **facts:
     attrs = facts.get("attrs", ({},))
     meaning = evaluate if attrs != ({},) else (lambda _attrs, *operands: evaluate(*operands))
     facts.setdefault("cost", Cost.CHEAP)
+    if str(facts.get("lower", "")).startswith("call "):  # of the C library
+        facts.setdefault("accuracy", "2 ulp")
     return register(OpDef(name=name, doc=doc, effect=Effect.PURE, infer=signature(sig), evaluate=meaning, **facts))
 
 
