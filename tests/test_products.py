@@ -178,9 +178,14 @@ print("scipy.linalg.cython_blas" in sys.modules)
     ids=["with SciPy", "without"],
 )
 def test_with_and_without_scipy(m: ModuleType, before: str, found: str) -> None:
+    assert done_by(m, SCRIPT, before=before) == found
+
+
+def done_by(m: ModuleType, script: str, **words: str) -> str:
+    """What a script prints in a process of its own."""
     assert m.__file__ is not None
     package = Path(m.__file__).parent
-    text = SCRIPT.format(before=before, folder=str(package.parent), package=package.name)
+    text = script.format(folder=str(package.parent), package=package.name, **words)
     root = str(Path(__file__).parents[1])
     done = subprocess.run(
         [sys.executable, "-c", text],
@@ -190,7 +195,74 @@ def test_with_and_without_scipy(m: ModuleType, before: str, found: str) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == found
+    return done.stdout.strip()
+
+
+FIRST = """
+import sys, threading
+import numpy as np
+sys.path.insert(0, {folder!r})
+from {package} import m
+a, b = np.random.default_rng(1).standard_normal((2, 60, 60))
+results, gate = [None] * 8, threading.Barrier(8)
+def call(k):
+    gate.wait()
+    results[k] = m.product0(a, b)
+threads = [threading.Thread(target=call, args=(k,)) for k in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+later = m.product0(a, b)
+assert "scipy.linalg.cython_blas" in sys.modules
+print(sum(np.array_equal(result, later) for result in results))
+"""
+
+BROKEN_OFF = """
+import builtins, sys
+import numpy as np
+sys.path.insert(0, {folder!r})
+from {package} import m
+a, b = np.random.default_rng(1).standard_normal((2, 60, 60))
+own = builtins.__import__
+def interrupted(name, *rest):
+    if name.startswith("scipy"):
+        raise KeyboardInterrupt
+    return own(name, *rest)
+builtins.__import__ = interrupted
+for _ in range(2):
+    try:
+        m.product0(a, b)
+    except KeyboardInterrupt:
+        print("interrupted", end=" ")
+builtins.__import__ = own
+later = m.product0(a, b)
+print("scipy.linalg.cython_blas" in sys.modules, np.array_equal(later, m.product0(a, b)))
+"""
+
+BUILDS = """
+import sys, types
+import numpy as np
+sys.path.insert(0, {folder!r})
+from {package} import m
+class Capsule:
+    def __repr__(self):
+        return '<capsule object "void (char *, char *, long *, long *, long *, d *)">'
+fake = types.ModuleType("scipy.linalg.cython_blas")
+fake.__pyx_capi__ = {{"dgemm": Capsule()}}
+for name in ("scipy", "scipy.linalg"):
+    sys.modules[name] = types.ModuleType(name)
+sys.modules["scipy.linalg.cython_blas"] = fake
+a, b = np.random.default_rng(1).standard_normal((2, 60, 60))
+print(np.allclose(m.product0(a, b), a @ b, rtol=0, atol=1e-13))
+"""
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [(FIRST, "8"), (BROKEN_OFF, "interrupted interrupted True True"), (BUILDS, "True")],
+    ids=["eight first calls at once", "Ctrl-C while it imports", "64-bit sizes"],
+)
+def test_the_search_for_blas(m: ModuleType, script: str, said: str) -> None:
+    assert done_by(m, script) == said
 
 
 @pytest.mark.parametrize(

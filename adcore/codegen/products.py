@@ -23,7 +23,7 @@ ZEROS = {"": 0, "a": 1, "b": 2, "ab": 3}
 
 ROUTINES = f"""
 @rt.dgemm = internal global ptr null ; SciPy's, or null
-@rt.dgemm.sought = internal global i1 false
+@rt.dgemm.sought = internal global i8 0
 @rt.no = private unnamed_addr constant [1 x i8] c"N"
 @rt.yes = private unnamed_addr constant [1 x i8] c"T"
 ; It is not to be specialised: the code of a kernel does not depend on its neighbours.
@@ -303,45 +303,51 @@ SOUGHT = """%multiply = and i32 %flags, 16
   %multiplies = icmp ne i32 %multiply, 0
   br i1 %multiplies, label %blas, label %go
 blas:
-  call void @py.find_blas(ptr %state)
-  br label %go
+  %found = call i32 @py.find_blas(ptr %state)
+  %looked = icmp eq i32 %found, 0
+  br i1 %looked, label %go, label %raise ; with an error that is set already
 go:"""
 
 FIND = """
-; Look for BLAS, once, under the interpreter's lock: SciPy's dgemm, if it is there and takes 32-bit sizes.
-define internal void @py.find_blas(ptr %state) #3 {
-  %sought = load i1, ptr @rt.dgemm.sought
+; Look for BLAS, once, under the interpreter's lock: SciPy's dgemm, if it is there and takes 32-bit sizes. An import lets other
+; threads run. They look too, and wait for it there, because a call that went on without BLAS would round otherwise than the next:
+; the search is over when the pointer stands. 1 with an exception set where it was broken off, by Ctrl-C say; then it is not over.
+define internal i32 @py.find_blas(ptr %state) #3 {
+  %known = load atomic i8, ptr @rt.dgemm.sought acquire, align 1
+  %sought = icmp ne i8 %known, 0
   br i1 %sought, label %done, label %seek
 seek:
-  store i1 true, ptr @rt.dgemm.sought
   %hook = call ptr @py.hook(ptr %state)
   %none = icmp eq ptr %hook, null
-  br i1 %none, label %clear, label %function
+  br i1 %none, label %fail, label %function
 function:
   %find = call ptr @PyObject_GetAttrString(ptr %hook, ptr @py.text.dgemm)
   %no.find = icmp eq ptr %find, null
-  br i1 %no.find, label %clear, label %call
+  br i1 %no.find, label %fail, label %call
 call:
   %capsule = call ptr (ptr, ...) @PyObject_CallFunctionObjArgs(ptr %find, ptr null)
   call void @Py_DecRef(ptr %find)
   %no.capsule = icmp eq ptr %capsule, null
-  br i1 %no.capsule, label %clear, label %name
+  br i1 %no.capsule, label %fail, label %name
 name:
-  %signature = call ptr @PyCapsule_GetName(ptr %capsule) ; null with an error for what is no capsule
+  %signature = call ptr @PyCapsule_GetName(ptr %capsule) ; null with an error for None
   %nameless = icmp eq ptr %signature, null
-  br i1 %nameless, label %drop, label %take
+  br i1 %nameless, label %clear, label %take
 take:
   %dgemm = call ptr @PyCapsule_GetPointer(ptr %capsule, ptr %signature)
   store ptr %dgemm, ptr @rt.dgemm
-  br label %drop
-drop:
-  call void @Py_DecRef(ptr %capsule) ; SciPy's module holds it too
-  br label %clear
+  br label %over
 clear:
   call void @PyErr_Clear()
+  br label %over
+over:
+  call void @Py_DecRef(ptr %capsule) ; SciPy's module holds it too
+  store atomic i8 1, ptr @rt.dgemm.sought release, align 1
   br label %done
 done:
-  ret void
+  ret i32 0
+fail:
+  ret i32 1
 }
 declare ptr @PyCapsule_GetName(ptr) nonlazybind
 """

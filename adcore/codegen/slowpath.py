@@ -115,10 +115,13 @@ def as_written(where: str, wanted: str, dtype: Any, rank: int, value: Any) -> An
 
 
 def dgemm() -> Any:
-    """SciPy's dgemm as a capsule whose name is its signature in C, where its sizes are of 32 bits; else None."""
+    """SciPy's dgemm as a capsule whose name is its signature in C, where its sizes are of 32 bits; else None.
+
+    A SciPy that was built for another NumPy counts as absent. What ends the search otherwise, Ctrl-C among it, goes to the caller.
+    """
     try:
         from scipy.linalg.cython_blas import __pyx_capi__ as functions
-    except ImportError:
+    except (ImportError, AttributeError, ValueError):
         return None
     capsule = functions.get("dgemm")
     return capsule if "(char *, char *, int *, int *, int *, " in repr(capsule) else None
