@@ -118,6 +118,22 @@ def test_a_zero_cotangent_is_zero_whatever_it_meets(m: ModuleType, bad: float, n
     assert not tangent.any()
 
 
+@pytest.mark.parametrize("bad", [np.inf, np.nan])
+@pytest.mark.parametrize("number", range(len(LAYOUTS)), ids=LAYOUTS)
+def test_what_is_not_finite_is_found_wherever_it_stands(m: ModuleType, number: int, bad: float) -> None:
+    """With no cotangent its row gets nothing from it, be it among the first, in a vector or left over."""
+    rng = np.random.default_rng(8)
+    rows, _, columns = LAYOUTS[number].partition(", ")
+    for name in ("product", "turned"):
+        function = getattr(m, f"{name}{number}")
+        for i, j in ((0, 0), (3, 7), (8, 3), (10, 12), (12, 10)):
+            a, b = rng.standard_normal((13, 13)), rng.standard_normal((13, 13))
+            b[i, j] = bad
+            with np.errstate(invalid="ignore"):
+                _, gradients = function.vjp((a, b), np.zeros_like(function(a, b)))
+            assert not any(g.any() for g in gradients)
+
+
 def test_what_is_not_finite_is_in_the_product_as_in_numpy(m: ModuleType) -> None:
     a, b = np.ones((8, 8)), np.ones((8, 8))
     a[0, 0], b[1, 1] = np.inf, np.nan

@@ -64,35 +64,54 @@ define internal i64 @rt.leading(i64 %rows, i64 %columns, i64 %s0, i64 %s1) #0 {{
   ret i64 %leading
 }}
 
-; Whether all elements are finite: the sum of x - x, which is 0 for finite x and NaN else.
+; Whether all elements are finite: the sum of x - x, which is 0 for finite x and NaN else. It goes along the contiguous axis.
 define internal i1 @rt.finite(ptr %a, i64 %rows, i64 %columns, i64 %s0, i64 %s1) #0 {{
 entry:
-  br label %row
-row:
-  %i = phi i64 [ 0, %entry ], [ %i.next, %row.done ]
-  %sum.i = phi double [ 0.0, %entry ], [ %sum.j, %row.done ]
-  %more.i = icmp slt i64 %i, %rows
+  %turned = icmp eq i64 %s0, 8
+  %lines = select i1 %turned, i64 %columns, i64 %rows
+  %length = select i1 %turned, i64 %rows, i64 %columns
+  %apart = select i1 %turned, i64 %s1, i64 %s0
+  %step = select i1 %turned, i64 %s0, i64 %s1
+  %contiguous = icmp eq i64 %step, 8
+  br label %line
+line:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %line.done ]
+  %sum.i = phi double [ 0.0, %entry ], [ %sum.line, %line.done ]
+  %more.i = icmp slt i64 %i, %lines
   br i1 %more.i, label %open, label %done
 open:
-  %offset = mul i64 %i, %s0
-  %line = getelementptr i8, ptr %a, i64 %offset
-  br label %column
-column:
-  %j = phi i64 [ 0, %open ], [ %j.next, %one ]
-  %sum.j = phi double [ %sum.i, %open ], [ %sum, %one ]
-  %more.j = icmp slt i64 %j, %columns
-  br i1 %more.j, label %one, label %row.done
-one:
-  %at = mul i64 %j, %s1
-  %p = getelementptr i8, ptr %line, i64 %at
-  %x = load double, ptr %p, align 8
-  %zero = fsub double %x, %x
-  %sum = fadd reassoc double %sum.j, %zero
+  %offset = mul i64 %i, %apart
+  %start = getelementptr i8, ptr %a, i64 %offset
+  br i1 %contiguous, label %near, label %far
+near:
+  %j = phi i64 [ 0, %open ], [ %j.next, %near.one ]
+  %sum.j = phi double [ %sum.i, %open ], [ %near.sum, %near.one ]
+  %more.j = icmp slt i64 %j, %length
+  br i1 %more.j, label %near.one, label %line.done
+near.one:
+  %near.p = getelementptr double, ptr %start, i64 %j
+  %x = load double, ptr %near.p, align 8
+  %x.zero = fsub double %x, %x
+  %near.sum = fadd reassoc double %sum.j, %x.zero
   %j.next = add i64 %j, 1
-  br label %column
-row.done:
+  br label %near
+far:
+  %q = phi i64 [ 0, %open ], [ %q.next, %far.one ]
+  %sum.q = phi double [ %sum.i, %open ], [ %far.sum, %far.one ]
+  %more.q = icmp slt i64 %q, %length
+  br i1 %more.q, label %far.one, label %line.done
+far.one:
+  %at = mul i64 %q, %step
+  %far.p = getelementptr i8, ptr %start, i64 %at
+  %y = load double, ptr %far.p, align 8
+  %y.zero = fsub double %y, %y
+  %far.sum = fadd reassoc double %sum.q, %y.zero
+  %q.next = add i64 %q, 1
+  br label %far
+line.done:
+  %sum.line = phi double [ %sum.j, %near ], [ %sum.q, %far ]
   %i.next = add i64 %i, 1
-  br label %row
+  br label %line
 done:
   %finite = fcmp oeq double %sum.i, 0.0
   ret i1 %finite
