@@ -123,7 +123,6 @@ def test_a_zero_cotangent_is_zero_whatever_it_meets(m: ModuleType, bad: float, n
 def test_what_is_not_finite_is_found_wherever_it_stands(m: ModuleType, number: int, bad: float) -> None:
     """With no cotangent its row gets nothing from it, be it among the first, in a vector or left over."""
     rng = np.random.default_rng(8)
-    rows, _, columns = LAYOUTS[number].partition(", ")
     for name in ("product", "turned"):
         function = getattr(m, f"{name}{number}")
         for i, j in ((0, 0), (3, 7), (8, 3), (10, 12), (12, 10)):
