@@ -183,6 +183,17 @@ for n in (1, 3, 8, 33):
     value, (for_a, for_b) = m.product0.vjp((a, b), np.ones((n, n)))
     assert np.allclose(for_a, np.ones((n, n)) @ b.T, rtol=1e-13)
     assert np.allclose(for_b, a.T @ np.ones((n, n)), rtol=1e-13)
+for k in range({layouts}):
+    for size in {sizes}:
+        rows, _, columns = {texts}[k].partition(", ")
+        a, b = rng.standard_normal(size), rng.standard_normal(size[::-1])
+        own_a, own_b = eval(f"a[{{rows}}, {{columns}}]"), eval(f"b[{{columns}}, {{rows}}]")
+        assert np.allclose(getattr(m, f"product{{k}}")(a, b), own_a @ own_b, rtol=0, atol=1e-13), (k, size)
+        assert np.allclose(getattr(m, f"turned{{k}}")(a, b), own_a.T @ own_b.T, rtol=0, atol=1e-13), (k, size)
+        da, db, w = rng.standard_normal(a.shape), rng.standard_normal(b.shape), rng.standard_normal((own_a @ own_b).shape)
+        _, (for_a, for_b) = getattr(m, f"product{{k}}").vjp((a, b), w)
+        _, tangent = getattr(m, f"product{{k}}").jvp((a, b), (da, db))
+        assert np.isclose(np.sum(tangent * w), np.sum(for_a * da) + np.sum(for_b * db), rtol=1e-11, atol=1e-11), (k, size)
 print("scipy.linalg.cython_blas" in sys.modules)
 """
 
@@ -193,7 +204,8 @@ print("scipy.linalg.cython_blas" in sys.modules)
     ids=["with SciPy", "without"],
 )
 def test_with_and_without_scipy(m: ModuleType, before: str, found: str) -> None:
-    assert done_by(m, SCRIPT, before=before) == found
+    sizes, layouts = str([*SIZES, (11, 6), (7, 13), (5, 9)]), str(len(LAYOUTS))
+    assert done_by(m, SCRIPT, before=before, sizes=sizes, layouts=layouts, texts=str(LAYOUTS)) == found
 
 
 def done_by(m: ModuleType, script: str, **words: str) -> str:

@@ -19,7 +19,27 @@ from adcore.ir.core import Op
 from adcore.ir.types import F64
 
 TINY = 64  # products of so many terms or fewer are done before BLAS has looked at its arguments
+FOUR = range(
+    4
+)  # rows of b that are added to a row of c in one go, in their order: it is read and written a fourth as often
 ZEROS = {"": 0, "a": 1, "b": 2, "ab": 3}
+
+FOUR_ROWS = "\n".join(
+    f"""  %p.{t} = add i64 %p, {t}
+  %x.at.{t} = mul i64 %p.{t}, %a1
+  %x.p.{t} = getelementptr i8, ptr %a.line, i64 %x.at.{t}
+  %x.{t} = load double, ptr %x.p.{t}, align 8
+  %b.at.{t} = mul i64 %p.{t}, %b0
+  %b.line.{t} = getelementptr i8, ptr %b, i64 %b.at.{t}"""
+    for t in FOUR
+)
+FOUR_TERMS = "\n".join(
+    f"""  %y.p.{t} = getelementptr double, ptr %b.line.{t}, i64 %jj
+  %y.{t} = load double, ptr %y.p.{t}, align 8
+  %term.{t} = fmul double %x.{t}, %y.{t}
+  %c.{t + 1} = fadd double %c.{t}, %term.{t}"""
+    for t in FOUR
+)
 
 ROUTINES = f"""
 @rt.dgemm = internal global ptr null ; SciPy's, or null
@@ -184,6 +204,9 @@ own:
   %bytes = shl i64 %mn, 3
   call void @llvm.memset.p0.i64(ptr align 8 %c, i8 0, i64 %bytes, i1 false)
   %rows.of.b = icmp eq i64 %b1, 8
+  %rows.of.a = icmp eq i64 %a1, 8
+  %columns.of.b = icmp eq i64 %b0, 8
+  %near = and i1 %rows.of.a, %columns.of.b
   br label %i.head
 i.head:
   %i = phi i64 [ 0, %own ], [ %i.next, %i.done ]
@@ -196,7 +219,25 @@ i.body:
   %a.line = getelementptr i8, ptr %a, i64 %a.at
   br i1 %rows.of.b, label %p.head, label %q.head
 p.head: ; rows of b, which are contiguous, added up
-  %p = phi i64 [ 0, %i.body ], [ %p.next, %p.done ]
+  %p = phi i64 [ 0, %i.body ], [ %p.next, %p.done ], [ %p.after, %four.head ]
+  %p.after = add i64 %p, {len(FOUR)}
+  %four = icmp sle i64 %p.after, %k
+  br i1 %four, label %four.rows, label %p.last
+four.rows:
+{FOUR_ROWS}
+  br label %four.head
+four.head:
+  %jj = phi i64 [ 0, %four.rows ], [ %jj.next, %four.body ]
+  %jj.more = icmp slt i64 %jj, %n
+  br i1 %jj.more, label %four.body, label %p.head
+four.body:
+  %c.four = getelementptr double, ptr %c.line, i64 %jj
+  %c.0 = load double, ptr %c.four, align 8
+{FOUR_TERMS}
+  store double %c.{len(FOUR)}, ptr %c.four, align 8
+  %jj.next = add i64 %jj, 1
+  br label %four.head
+p.last:
   %p.more = icmp slt i64 %p, %k
   br i1 %p.more, label %p.body, label %i.done
 p.body:
@@ -230,7 +271,21 @@ q.head: ; rows of a with columns of b
 q.body:
   %column.at = mul i64 %q, %b1
   %column = getelementptr i8, ptr %b, i64 %column.at
-  br label %r.head
+  br i1 %near, label %s.head, label %r.head
+s.head: ; both contiguous
+  %s = phi i64 [ 0, %q.body ], [ %s.next, %s.body ]
+  %near.dot = phi double [ 0.0, %q.body ], [ %near.dot.next, %s.body ]
+  %s.more = icmp slt i64 %s, %k
+  br i1 %s.more, label %s.body, label %q.done
+s.body:
+  %g.p = getelementptr double, ptr %a.line, i64 %s
+  %g = load double, ptr %g.p, align 8
+  %h.p = getelementptr double, ptr %column, i64 %s
+  %h = load double, ptr %h.p, align 8
+  %gh = fmul double %g, %h
+  %near.dot.next = fadd reassoc double %near.dot, %gh
+  %s.next = add i64 %s, 1
+  br label %s.head
 r.head:
   %r = phi i64 [ 0, %q.body ], [ %r.next, %r.body ]
   %dot = phi double [ 0.0, %q.body ], [ %dot.next, %r.body ]
@@ -248,8 +303,9 @@ r.body:
   %r.next = add i64 %r, 1
   br label %r.head
 q.done:
+  %whole.dot = phi double [ %near.dot, %s.head ], [ %dot, %r.head ]
   %d.p = getelementptr double, ptr %c.line, i64 %q
-  store double %dot, ptr %d.p, align 8
+  store double %whole.dot, ptr %d.p, align 8
   %q.next = add i64 %q, 1
   br label %q.head
 i.done:
