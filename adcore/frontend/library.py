@@ -251,7 +251,13 @@ def _square(ctx: Context, xs: Sequence[Number]) -> Number:
 
 
 def _reciprocal(ctx: Context, xs: Sequence[Number]) -> Number:
-    return Number(ctx.b.fdiv(ctx.b.f64(1.0), as_float(ctx, xs[0]).value), F64, True)
+    """Of ints NumPy's is an int: 1 and -1 are their own, of 0 it is the least int, of all others 0."""
+    b, x = ctx.b, xs[0]
+    if x.kind is F64:
+        return Number(b.fdiv(b.f64(1.0), x.value), F64, True)
+    n, zero = as_int(ctx, x).value, b.i64(0)
+    unit = b.or_(b.ieq(n, b.i64(1)), b.ieq(n, b.i64(-1)))
+    return Number(b.select(b.ieq(n, zero), b.i64(-(2**63)), b.select(unit, n, zero)), I64, True)
 
 
 def _float_power(ctx: Context, xs: Sequence[Number]) -> Number:
