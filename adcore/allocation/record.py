@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-ALLOCATED, FREED, ENTERED, LEFT, CHECKED = 1, 2, 3, 4, 5  # kinds of events
+ALLOCATED, FREED, ENTERED, LEFT, CHECKED, AWAY, BACK = 1, 2, 3, 4, 5, 6, 7  # kinds of events
 KEPT = 1 << 16  # events that the counter keeps
 BROKEN = -1  # how far a block was written whose canary is not whole
 
@@ -46,7 +46,7 @@ class Measured:
 @dataclass(slots=True)
 class Record:
     """``runs``: of compiled code, in order; ``apart``: bytes of the allocations before, between and after them (conversions, Python
-    objects); ``kept``: address -> bytes of what compiled code allocated and nobody had freed when recording ended."""
+    objects), and of those that BLAS makes for itself; ``kept``: address -> bytes of what compiled code allocated and nobody had freed when recording ended."""
 
     runs: list[Measured] = field(default_factory=list)
     apart: list[int] = field(default_factory=list)
@@ -91,6 +91,7 @@ def attached() -> bool:
 
 def _read(record: Record, rows: list[tuple[int, ...]]) -> None:
     run: list[tuple[int, ...]] | None = None
+    away = False  # in a library that compiled code calls
     for row in rows:
         kind, address, bytes, _ = row
         if kind == ENTERED:
@@ -100,7 +101,9 @@ def _read(record: Record, rows: list[tuple[int, ...]]) -> None:
             record.runs.append(_run(run))
             record.kept.update(record.runs[-1].handed)
             run = None
-        elif run is not None:
+        elif kind in (AWAY, BACK):
+            away = kind == AWAY
+        elif run is not None and not away:
             run.append(row)
         elif kind == ALLOCATED:
             record.apart.append(bytes)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from enum import Enum
 
 from adcore.allocation.blocks import PATTERN
-from adcore.allocation.record import CHECKED, ENTERED, LEFT
+from adcore.allocation.record import AWAY, BACK, CHECKED, ENTERED, LEFT
 
 
 class Checking(Enum):
@@ -26,6 +26,7 @@ HEAD_BYTES = 16
 HEAD_WORD = 0x5AFE5AFE5AFE5AFE
 
 ENTER, LEAVE, FIND = "; checking: entered", "; checking: left", "; checking: find the counter"
+GO, RETURN = "; checking: away", "; checking: back"  # around a call of a library
 
 WATCH = """
 @rt.hook = internal global ptr null ; the counter's adcore_watch, where it is loaded
@@ -46,6 +47,8 @@ done:
 _LINES = {
     ENTER: f"call void @rt.watch(i64 {ENTERED}, ptr null, i64 0, i64 0)",
     LEAVE: f"call void @rt.watch(i64 {LEFT}, ptr null, i64 0, i64 0)",
+    GO: f"call void @rt.watch(i64 {AWAY}, ptr null, i64 0, i64 0)",
+    RETURN: f"call void @rt.watch(i64 {BACK}, ptr null, i64 0, i64 0)",
     FIND: "%hook = call ptr @dlsym(ptr null, ptr @rt.hook.name)\n  store ptr %hook, ptr @rt.hook",
 }
 

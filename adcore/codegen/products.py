@@ -11,6 +11,7 @@ zeros of a cotangent meet numbers that are not finite take the loops.
 
 from __future__ import annotations
 
+from adcore.codegen.checking import GO, RETURN
 from adcore.codegen.context import Context
 from adcore.codegen.layout import byte_strides
 from adcore.codegen.memory import fresh
@@ -194,8 +195,10 @@ blas:
   store i32 %n.t, ptr %ldc32
   store double 1.0, ptr %one
   store double 0.0, ptr %none
+  {GO}
   call void %dgemm(ptr %tb, ptr %ta, ptr %n32, ptr %m32, ptr %k32, ptr %one, ptr %b, ptr %ldb32, ptr %a, ptr %lda32,
     ptr %none, ptr %c, ptr %ldc32)
+  {RETURN}
   ret void
 careful:
   call void @rt.matmul.careful(ptr %c, i64 %m, i64 %n, i64 %k, ptr %a, i64 %a0, i64 %a1, ptr %b, i64 %b0, i64 %b1, i32 %zeros)
