@@ -165,6 +165,7 @@ def check_growth(group: str, tell: Callable[[str], None]) -> int:
 
 
 def _growth(call: Callable[[Any], Any], count: int) -> int:
+    gc.collect()
     before = allocated()
     for _ in range(count):
         call(lambda value: value)

@@ -237,7 +237,8 @@ class _Planner:
         for root in self.memory.roots[array]:
             if not content and root.owner is None and self.places.place_of(root).parent is None:
                 continue
-            made_again = root.owner is not None and root.owner.name == "map" and root not in self.memory.written
+            made = root.owner is not None and root.owner.name in ("map", "matmul")  # kept, or made again
+            made_again = made and root not in self.memory.written
             if self.places.place_of(root).mode != "top" and not made_again:
                 return False
         return True

@@ -84,7 +84,7 @@ _ROWS: dict[str, list[tuple[str, str, str]]] = {
         ("a negated cotangent is not", "parts.append(b.fneg(ct))", "parts.append(ct)"),
     ],
     "adcore.passes.cse": [
-        ("loads are shared across stores", "version: tuple[int, ...] = self.memory.version[op, 0]", "version: tuple[int, ...] = ()"),
+        ("loads are shared across stores", "version = tuple(self.memory.version[op, k] for k in reads(op))", "version = ()"),
         ("differences commute", "if REGISTRY[op.name].commutative:", "if REGISTRY[op.name].commutative or op.name == 'fsub':"),
     ],
     "adcore.passes.licm": [
