@@ -25,13 +25,8 @@ STAGES = ("ir", "optimised", "plan", "derivative", "llvm", "asm")
 _WITH_LLVM = frozenset({"llvm", "asm"})
 _STDIN = "-"
 _BROKEN_PIPE, _INTERRUPTED = 141, 130
-
-
-RARELY = (
-    200_000,
-    20,
-    20,
-)  # IR is cyclic, large and used to the end: a collector that looks often takes a tenth of the time
+# IR is cyclic, large and used to the end: a collector that looks often takes a tenth of the time.
+RARELY = (200_000, 20, 20)
 
 
 class UsageError(Exception):

@@ -69,3 +69,18 @@ def test_second_order_through_recursion(second: ModuleType) -> None:
     for k, unit in enumerate(np.eye(4)):
         difference = (second.g.grad(V + 1e-6 * unit) - second.g.grad(V - 1e-6 * unit)) / 2e-6
         np.testing.assert_allclose(hessian[k], difference, rtol=1e-7, atol=1e-8)
+
+
+def test_an_array_that_is_given_twice(tmp_path: Path) -> None:
+    """The shadows of the two parameters are one."""
+    text = (
+        "def h(u: Vector, v: Vector, n: int) -> float:\n    if n == 0:\n        return np.sum(u[1:] * v[:-1])\n"
+        "    return h(u, v, n - 1) * 0.5\n\n@autodiff(mode='both')\ndef f(x: Vector) -> float:\n    return h(x, x, 2)\n"
+    )
+    f = compile_module(tmp_path, HEADER + text).f
+    x = np.linspace(1.0, 2.0, 41)
+    want = np.zeros(41)
+    want[1:] += x[:-1]
+    want[:-1] += x[1:]
+    np.testing.assert_allclose(f.grad(x), want / 4, rtol=1e-15)
+    assert f.jvp((x,), np.ones(41))[1] == pytest.approx(np.sum(want) / 4, rel=1e-14)

@@ -123,3 +123,36 @@ def test_a_broadcast_target_is_left_alone() -> None:
     wide = "  %w = alloc %one {dtype = !f64, fill = 0.0} : array<f64, [?], c>\n  %v = broadcast %w, %m : array<f64, [?], strided>"
     _, names = through("\n".join([wide, CHEAP, assign("%v", "%b")]))
     assert names.count("assign") == 1
+
+
+TWICE = """
+func @h(%x: array<f64, [?], c>, %y: array<f64, [?], c>, %w: array<f64, [?], c>) -> () {{
+  %n = dim %x {{axis = 0}} : i64
+  %z = const {{value = 0}} : i64
+  %one = const {{value = 1}} : i64
+  %m = isub %n, %one : i64
+  %low = slice %x, %z, %m, %one : array<f64, [?], strided>
+  %high = slice %y, %one, %m, %one : array<f64, [?], strided>
+  %part = slice %w, %z, %m, %one : array<f64, [?], strided>
+{}
+  return
+}}
+func @f(%a: array<f64, [?], c>, %b: array<f64, [?], c>) -> () {{
+  {}
+  return
+}}"""
+
+
+@pytest.mark.parametrize(
+    "assigns",
+    [[assign("%low", "%a", "set")], [assign("%low", "%a"), assign("%high", "%b")]],
+    ids=["it reads what it may write", "it writes to two that may be one"],
+)
+def test_parameters_of_a_function_that_is_called_may_be_one_array(assigns: list[str]) -> None:
+    """An entry point has checked that they are not; another function may give an array twice."""
+    body = "\n".join([CHEAP, *assigns])
+    for call, kept in (('call %b, %b, %b {callee = "h"}', len(assigns)), ("%n = dim %a {axis = 0} : i64", 0)):
+        module = parse_module(TWICE.format(body, call))
+        verify(module)
+        changed = passes.run(module, ["h"], (write_through,), check=True).functions["h"]
+        assert [op.name for op in changed.body.walk()].count("assign") == kept

@@ -97,15 +97,15 @@ class Context:
         for k in site.slots:
             if k not in self.slots:
                 here = f"getelementptr %Held, ptr %frame, i64 {len(self.slots)}, i32"
-                fields = [self.w.at_entry(f"{here} {field}") + self._never("frame") for field in (0, 1)]
+                fields = [self.w.at_entry(f"{here} {field}") + self._alias_class("frame") for field in (0, 1)]
                 self.slots[k] = Slot(*fields)
         return [self.slots[k] for k in site.slots]
 
     def tbaa(self, kind: str) -> str:
         """Accesses of different element types never alias."""
-        return self._never(kind) + self.access
+        return self._alias_class(kind) + self.access
 
-    def _never(self, kind: str) -> str:
+    def _alias_class(self, kind: str) -> str:
         """What is read and written under one such name is not under another."""
         root = self.text.node('!{!"adcore"}')
         type = self.text.node(f'!{{!"{kind}", {root}, i64 0}}')

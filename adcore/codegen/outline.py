@@ -1,8 +1,9 @@
 """Loop nests of long functions, each in an LLVM function of its own.
 
 LLVM spends on a loop in proportion to the function around it: after each of its loop passes on each loop it looks at
-the whole function again. A gradient of hundreds of array expressions would take it minutes; in functions of their own
-the nests cost what they cost alone. They are never inlined back. What a nest reads from around it are its parameters,
+the whole function again. A gradient of hundreds of array expressions takes it half as long in functions of their own,
+at the price of a call for each nest, which small nests feel; so only the longest are cut up. They are never inlined
+back. What a nest reads from around it are its parameters,
 under the same names: its registers are numbered on from those of the function that it came out of.
 """
 
@@ -14,20 +15,13 @@ from dataclasses import dataclass, replace
 from adcore.codegen.context import Context
 from adcore.codegen.layout import REGISTER, ArrayRef, load, store
 from adcore.codegen.text import Block, FunctionText, symbol
-from adcore.ir.core import Function, Op, Value
+from adcore.ir.core import Function, Op, Value, free_values
 from adcore.ir.types import Scalar
 
 MANY = 150  # nests in a function from which on LLVM takes longer over all of them than calls cost
 NESTS = ("map", "assign")
-IN_FRAME = (
-    "call",
-    "push",
-    "pop",
-    "alloc",
-    "assign",
-    "map",
-    "matmul",
-)  # what needs the frame or the arena of the kernel
+# What needs the frame or the arena of the kernel.
+IN_FRAME = ("call", "push", "pop", "alloc", "assign", "map", "matmul")
 
 
 def is_long(function: Function) -> bool:
@@ -37,20 +31,6 @@ def is_long(function: Function) -> bool:
 def stands_alone(op: Op) -> bool:
     """The regions of the op need nothing of the kernel's frame."""
     return not any(inner.name in IN_FRAME for region in op.regions for inner in region.walk())
-
-
-def captured(op: Op) -> list[Value]:
-    """Values that the op's regions read and that come from outside of them."""
-    seen: dict[Value, None] = {}
-    own: set[Value] = set()
-    for region in op.regions:
-        own.update(region.params)
-        for inner in region.walk():
-            own.update(inner.results)
-            for nested in inner.regions:
-                own.update(nested.params)
-            seen.update(dict.fromkeys(inner.operands))
-    return [v for v in seen if v not in own]
 
 
 @dataclass(slots=True)
@@ -76,7 +56,7 @@ class Outlined:
         need("i64", *numbers)
         for array in arrays:
             need_array(array)
-        for value in captured(op):
+        for value in (v for region in op.regions for v in free_values(region)):
             known = c.env[value]
             if isinstance(known, ArrayRef):
                 need_array(known)

@@ -22,7 +22,7 @@ from adcore.ir.types import F64
 TINY = 64  # products of so many terms or fewer are done before BLAS has looked at its arguments
 FOUR = range(
     4
-)  # rows of b that are added to a row of c in one go, in their order: it is read and written a fourth as often
+)  # rows of b are added to a row of c by so many, in their order: it is read and written a fourth as often
 ZEROS = {"": 0, "a": 1, "b": 2, "ab": 3}
 
 FOUR_ROWS = "\n".join(

@@ -12,22 +12,13 @@ from collections.abc import Sequence
 from adcore.frontend import arith, arrays, axes, rearrange
 from adcore.frontend.context import Context
 from adcore.frontend.library import clip
-from adcore.frontend.numpy_arguments import NumpyCall, Row, array_argument, operand, refuse, wrong
+from adcore.frontend.numpy_arguments import NumpyCall, Row, array_argument, flag_argument, operand, refuse, wrong
 from adcore.frontend.products import product
 from adcore.frontend.shapes import convert
 from adcore.frontend.values import Abstract, ArrayRef, NoneValue, Number
 from adcore.ir.types import F64, I64
 
 ONE_ROW = "`{}` of a matrix with one row is a number in NumPy; adcore compiles it as a matrix"
-
-
-def _flag(ctx: Context, call: NumpyCall, name: str, default: bool) -> bool:
-    value = call.keywords.get(name)
-    if value is None:
-        return default
-    if not isinstance(value, Number) or not isinstance(value.const, bool | int):
-        refuse(ctx, call.node, f"`{name}` must be True or False")
-    return bool(value.const)
 
 
 def _rows(ctx: Context, array: ArrayRef, by_rows: bool, node: ast.AST) -> ArrayRef:
@@ -46,7 +37,7 @@ def _variables(ctx: Context, call: NumpyCall) -> tuple[ArrayRef, bool]:
         if not isinstance(second, ArrayRef):
             wrong(ctx, call, "it takes arrays")
         given.append(second)
-    by_rows = _flag(ctx, call, "rowvar", True)
+    by_rows = flag_argument(ctx, call, "rowvar", True)
     if any(array.rank > 2 for array in given):
         wrong(ctx, call, "its arrays have one or two dimensions")
     if len(given) > 1 and given[1].rank > 1 and not by_rows:
@@ -86,7 +77,7 @@ def _cov(ctx: Context, call: NumpyCall) -> Abstract:
     rows, single = _variables(ctx, call)
     freedom = call.keywords.get("ddof")
     if freedom is None or isinstance(freedom, NoneValue):
-        freedom = ctx.number(0 if _flag(ctx, call, "bias", False) else 1)
+        freedom = ctx.number(0 if flag_argument(ctx, call, "bias") else 1)
     if not isinstance(freedom, Number) or freedom.kind is not I64:
         wrong(ctx, call, "`ddof` is an int")
     made = _matrix(ctx, call, rows, freedom)

@@ -189,13 +189,14 @@ def constant_axes(ctx: Context, call: NumpyCall, value: Abstract, rank: int, rep
     return found
 
 
-def flag_argument(ctx: Context, call: NumpyCall, name: str) -> bool:
+def flag_argument(ctx: Context, call: NumpyCall, name: str, default: bool = False) -> bool:
+    """A keyword that is known from the text; NumPy takes 0 and 1 as well."""
     value = call.keywords.get(name)
     if value is None:
-        return False
-    if not isinstance(value, Number) or not isinstance(value.const, bool):
+        return default
+    if not isinstance(value, Number) or not isinstance(value.const, bool | int):
         refuse(ctx, call.node, f"`{name}` must be True or False")
-    return value.const
+    return bool(value.const)
 
 
 Row = tuple[int, int, tuple[str, ...], Callable[[Context, NumpyCall], Abstract]]

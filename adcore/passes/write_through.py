@@ -19,10 +19,21 @@ from adcore.ir.core import Function, Module, Op, Region, Value, free_values
 from adcore.ir.memory import VIEWS, Memory, analyse
 from adcore.ir.opdef import REGISTRY, Cost, Effect, is_pure
 from adcore.ir.rewrite import Rewriter
+from adcore.ir.types import Array
 
 
 def write_through(function: Function, module: Module) -> Function:
-    return _Through(function, analyse(function)).function(function)
+    memory = analyse(function)
+    return _Through(function, memory, _overlapping(function, module, memory)).function(function)
+
+
+def _overlapping(function: Function, module: Module, memory: Memory) -> frozenset[Value]:
+    """Array parameters under which a caller may give the same memory twice; an entry point has seen that there is none."""
+    given = frozenset(p for p in function.params if isinstance(p.type, Array))
+    if len(given) < 2 or not given & memory.written:
+        return frozenset()
+    calls = (op for other in module.functions.values() for op in other.body.walk() if op.name == "call")
+    return given if any(op.attrs["callee"] == function.name for op in calls) else frozenset()
 
 
 @dataclass(slots=True)
@@ -34,9 +45,10 @@ class _Work:
 
 
 class _Through(Rewriter):
-    def __init__(self, function: Function, memory: Memory) -> None:
+    def __init__(self, function: Function, memory: Memory, overlapping: frozenset[Value]) -> None:
         super().__init__()
         self.memory = memory
+        self.overlapping = overlapping
         self.uses: Counter[Value] = Counter(v for op in function.body.walk() for v in op.operands)
 
     def ops(self, ops: Sequence[Op]) -> None:
@@ -74,7 +86,9 @@ class _Through(Rewriter):
         return work if work.taken else None
 
     def roots(self, values: Sequence[Value]) -> set[Value]:
-        return {root for v in values for root in self.memory.roots.get(v, ())}
+        """Of arrays among the values; with one of the overlapping parameters all of them."""
+        found = {root for v in values for root in self.memory.roots.get(v, ())}
+        return found | self.overlapping if found & self.overlapping else found
 
     def may_write(self, target: Value, reads: set[Value]) -> bool:
         """No element of the target is one that the map reads or makes, and none is written twice."""
@@ -83,7 +97,7 @@ class _Through(Rewriter):
             if base.owner.name == "broadcast":
                 return False
             base = base.owner.operands[0]
-        return not self.memory.roots[target] & reads
+        return not self.roots([target]) & reads
 
     def order_counts(self, op: Op, work: _Work) -> bool:
         """It writes where an assignment before it writes, and one of the two replaces what is there."""
@@ -93,7 +107,7 @@ class _Through(Rewriter):
 
     def share(self, a: Op, b: Op) -> bool:
         """The two assignments may write to one array."""
-        return bool(self.memory.roots[a.operands[0]] & self.memory.roots[b.operands[0]])
+        return bool(self.roots([a.operands[0]]) & self.roots([b.operands[0]]))
 
     def keep_apart(self, work: _Work) -> None:
         """Of several parts for one array those stay in a temporary that are costly to compute apart from the others."""
