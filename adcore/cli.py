@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from adcore.diagnostics import RULES
 from adcore.lint.formats import FORMATS, render
+from adcore.rules import RULES
 from adcore.suggest import suggest
 
 STAGES = ("ir", "optimised", "plan", "derivative", "llvm", "asm")

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from adcore import driver
-from adcore.diagnostics import RULES, Rule
 from adcore.frontend import calls, library, numpy_calls
 from adcore.frontend.project import Project
 from adcore.ir.opdef import REGISTRY, ZERO, OpDef
 from adcore.option_values import Option
 from adcore.options import OPTIONS
+from adcore.rules import RULES, Rule
 from adcore.source import SourceText
 
 DOCS = Path(__file__).parent
@@ -96,7 +96,7 @@ def rules_page() -> str:
     intro = """\
         # What adcore reports
 
-        This page is made from the registry in `adcore/diagnostics.py` (`python docs/generate.py`); `adcore explain NAME`
+        This page is made from the registry in `adcore/rules/` (`python docs/generate.py`); `adcore explain NAME`
         prints the same. Build, lint step and editor use these names and codes alike.
         """
     return "\n".join([textwrap.dedent(intro), *map(rule_section, RULES.values())])

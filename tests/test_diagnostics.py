@@ -6,11 +6,14 @@ import ast
 import pickle
 import re
 import string
+from pathlib import Path
 
 import pytest
 
-from adcore.diagnostics import RULES, SEVERITIES, Related, Report, Rule, sort_diagnostics
+from adcore import rules
+from adcore.diagnostics import Related, Report, sort_diagnostics
 from adcore.options import check_decorator, check_functions, check_toml
+from adcore.rules import RULES, SEVERITIES, Rule
 from adcore.source import SourceText, Span
 
 CODES = {
@@ -44,6 +47,11 @@ def test_names_and_codes_are_unique_and_in_order() -> None:
     codes = [rule.code for rule in RULES.values()]
     assert codes == sorted(set(codes))
     assert all(name == rule.name for name, rule in RULES.items())
+
+
+def test_a_rule_is_a_file_named_after_it() -> None:
+    files = {file.stem for file in Path(rules.__file__).parent.glob("*.py")} - {"__init__", "rule"}
+    assert files == {re.sub(r"[/-]", "_", name) for name in RULES}
 
 
 def examine(rule: Rule, example: str) -> list[str]:

@@ -16,9 +16,10 @@ from test_frontend_rejected import HEAD, blocks, program
 
 from adcore import driver
 from adcore.build_requires import missing_extra
-from adcore.diagnostics import RULES, Diagnostic, Report
+from adcore.diagnostics import Diagnostic, Report
 from adcore.edits import Edit, Fix, apply, import_name, new_import, without_element
 from adcore.lint.check import Checker
+from adcore.rules import RULES
 from adcore.source import SourceText
 
 IMPORT = "from adcore import autodiff\n"

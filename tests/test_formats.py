@@ -6,9 +6,10 @@ import json
 
 import pytest
 
-from adcore.diagnostics import RULES, Diagnostic, Report, Rule
+from adcore.diagnostics import Diagnostic, Report
 from adcore.edits import Edit, Fix
 from adcore.lint.formats import FORMATS, concise, exit_code, render, summary
+from adcore.rules import RULES, Rule
 from adcore.source import SourceText, Span
 
 TEXT = '# é😀\n@autodiff(mode="revers")\ndef f(日本, x):\n\treturn 日本 + y\n'

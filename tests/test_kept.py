@@ -9,11 +9,11 @@ from engine import HEADER, analyse
 
 from adcore import driver
 from adcore.ad.plan import KINDS
-from adcore.diagnostics import RULES, Rule
 from adcore.driver import Analysis
 from adcore.lint.check import Checker
 from adcore.lint.facts import function_facts
 from adcore.lint.kept import HEAP
+from adcore.rules import RULES, Rule
 
 KEPT = [f"alloc/{kind}" for kind in KINDS]
 FIRST = HEADER.count("\n") + 1

@@ -20,7 +20,7 @@ FOLDERS = {"adcore": "adcore", "buildplug": "buildplug", "adcore_lsp": "lsp"}
 # From the bottom up. What stands in one row does not import each other; a unit may import all rows below its own.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("adcore.source", "adcore.suggest", "adcore.toml_spans", "adcore.typing", "adcore.hashing"),
-    ("adcore.edits",),
+    ("adcore.edits", "adcore.rules"),
     ("adcore.diagnostics", "adcore.option_entries", "adcore.build_requires"),
     ("adcore.option_values",),
     ("adcore.options",),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adcore.diagnostics import RULES, Rule
+from adcore.rules import RULES, Rule
 
 
 def find(word: str) -> Rule | None:

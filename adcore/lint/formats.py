@@ -9,7 +9,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Literal, get_args
 
-from adcore.diagnostics import RULES, Diagnostic, sort_diagnostics
+from adcore.diagnostics import Diagnostic, sort_diagnostics
+from adcore.rules import RULES
 from adcore.source import SourceText, Span, caret_lines
 
 Format = Literal["concise", "full", "json"]

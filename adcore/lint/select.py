@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from adcore.diagnostics import RULES
+from adcore.rules import RULES
 from adcore.suggest import suggest
 
 ALL = "all"
